@@ -60,12 +60,14 @@ class EventBus:
         Ends when the bus closes. To leave early, cancel the task or `aclose` the iterator.
         """
         subscriber = _Subscriber(self._queue_size)
-        self._add(context_id, subscriber)
+        with self._lock:
+            self._subscribers.setdefault(context_id, set()).add(subscriber)
         try:
             behind = True
             while not self._closed:
                 if behind:
-                    batch = self._stored(context_id, after, subscriber)
+                    subscriber.take()  # what is queued is stored already: the page covers it
+                    batch = self._source.events(context_id, after, PAGE_SIZE)
                     behind = len(batch) == PAGE_SIZE
                     await asyncio.sleep(0)  # a long past must not hold up everybody else
                 else:
@@ -83,14 +85,6 @@ class EventBus:
             everybody = [each for group in self._subscribers.values() for each in group]
         for subscriber in everybody:
             subscriber.wake()
-
-    def _stored(self, context_id: str, after: int, subscriber: _Subscriber) -> list[Event]:
-        subscriber.take()  # all that is queued is stored already, so the page covers it
-        return self._source.events(context_id, after, PAGE_SIZE)
-
-    def _add(self, context_id: str, subscriber: _Subscriber) -> None:
-        with self._lock:
-            self._subscribers.setdefault(context_id, set()).add(subscriber)
 
     def _remove(self, context_id: str, subscriber: _Subscriber) -> None:
         with self._lock:

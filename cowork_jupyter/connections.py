@@ -64,7 +64,7 @@ class Connections:
             self._known = (content, self._read(content.get(SECTION)))
         return self._known[1]
 
-    def proposed(
+    def propose(
         self,
         base_url: str,
         model: str,
@@ -284,7 +284,7 @@ def state_of(connection: Connection) -> ModelState:
     return probe(connection)
 
 
-def try_out(proposed: Connection) -> Connection:
+def verify_connection(proposed: Connection) -> Connection:
     """The connection with its model's name, once the server accepts key and model. Raises
     InvalidInput.
     """

@@ -36,11 +36,11 @@ class NewJobs:
     probe: ModelProbe
     day: DayAccount
 
-    def make(
+    def create(
         self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
     ) -> Job:
         """Make a job. On another job's card it continues with what that card is about."""
-        self.refuse_beyond_limits(context)
+        self.check_limits(context)
         card = self.card(context, origin.card_id) if origin.card_id else None
         return Job(
             context_id=context.id,
@@ -55,7 +55,7 @@ class NewJobs:
             card_id=card.id if card else "",
         )
 
-    def refuse_beyond_limits(self, context: Context) -> None:
+    def check_limits(self, context: Context) -> None:
         """Raise Forbidden for what the administrator does not allow."""
         connection = self.connections.current()
         if not connection.is_guide:
@@ -69,7 +69,7 @@ class NewJobs:
             raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
         return card
 
-    def begin(
+    def start(
         self,
         context: Context,
         job: Job,

@@ -15,8 +15,12 @@ from .domain.errors import CoworkError
 logger = logging.getLogger(__name__)
 
 UNDO_SECONDS = 10 * 60.0
-_MARGIN = 0.01
+_MARGIN_SECONDS = 0.01
 """Seconds: stored times are in milliseconds, so they may be slightly behind."""
+
+DAY = 24 * 3600.0
+_PAUSE_SECONDS = 0.05
+"""Seconds between two steps, for other writers."""
 
 
 class DeletedConversations:
@@ -38,13 +42,13 @@ class DeletedConversations:
     def add(self, context_id: str) -> None:
         with self._journal.transaction() as tx:
             tx.set_context_aside(context_id)
-        self.remove_in_time()
+        self.schedule_removal()
 
     def restore(self, context_id: str) -> Context:
         with self._journal.transaction() as tx:
             return tx.restore_context(context_id)
 
-    def remove_in_time(self) -> None:
+    def schedule_removal(self) -> None:
         """Schedule removal for good, once the time is up."""
         if self._removing is None or self._removing.done():
             self._removing = asyncio.get_running_loop().create_task(self._remove_each())
@@ -61,7 +65,7 @@ class DeletedConversations:
             while kept := self._journal.store.deleted_contexts():
                 _, oldest = kept[-1]
                 due = datetime.fromisoformat(oldest) + self._kept_for - datetime.now(UTC)
-                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN)
+                await asyncio.sleep(max(due.total_seconds(), 0) + _MARGIN_SECONDS)
                 await self.remove_overdue()
         except CoworkError as error:  # a full disk, say; the next start tries again
             logger.warning("Deleted conversations are not removed yet: %s", error)
@@ -75,11 +79,6 @@ class DeletedConversations:
     def _deadline(self) -> str:
         """What was deleted before this is gone."""
         return _time_before(self._kept_for)
-
-
-DAY = 24 * 3600.0
-_BETWEEN = 0.05
-"""Seconds between two steps, for other writers."""
 
 
 class Retention:
@@ -118,7 +117,7 @@ class Retention:
         removed: list[str] = []
         while context_id := self._remove_one(since):
             removed.append(context_id)
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_PAUSE_SECONDS)
         await self._checkpoints.forget_context(*removed)
         if removed:
             logger.info("Removed %d conversations not used for %g days.", len(removed), days)
@@ -138,7 +137,7 @@ class Retention:
         while more and self._journal.store.free_bytes():
             with self._journal.transaction() as tx:
                 more = tx.give_back()
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def _time_before(delta: timedelta) -> str:

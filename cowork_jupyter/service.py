@@ -146,7 +146,10 @@ class CoworkService:
     def roles(self) -> list[RoleView]:
         permitted = self.factory.tools.registry.permitted
         return [
-            RoleView.of(role, [tool.name for tool in permitted(role)] + _team_tools(role))
+            RoleView.of(
+                role,
+                [tool.name for tool in permitted(role)] + [DELEGATE] * bool(role.spec.delegates_to),
+            )
             for role in self.role_catalog.all()
         ]
 
@@ -176,19 +179,19 @@ class CoworkService:
         rules = self.rules.read_policy(terms.get("policy"))
         context = self.new_jobs.context(context_id, terms.get("model"))
         asked = (role or context.role, text, terms.get("origin", HERE))
-        job = self.new_jobs.make(context, JobKind.MESSAGE, *asked)
+        job = self.new_jobs.create(context, JobKind.MESSAGE, *asked)
 
         async def work(started: Job) -> Outcome:
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.work_on(ready, started.role, started, text)
+            return await self.plans.run_agent(ready, started.role, started, text)
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
-        message = self.new_jobs.begin(context, job, work, facts, pictures)
+        message = self.new_jobs.start(context, job, work, facts, pictures)
         self.rules.set_policy(job.id, rules)
         return message
 
-    async def send_words(
+    async def send_text(
         self,
         context_id: str,
         text: str,
@@ -222,7 +225,7 @@ class CoworkService:
         workflow = self.workflows.current().named(name)
         given = workflow.validated(parameters)
         ready = workflow.ready_plan(given)
-        plan = self.plans.checked(ready) if ready is not None else None
+        plan = self.plans.validate(ready) if ready is not None else None
         used = [as_guidance(workflow)] if isinstance(workflow, Template) else []
         if context_id is None:
             notebook = getattr(given, "notebook", None)
@@ -231,7 +234,7 @@ class CoworkService:
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
         context, text = self.conversations.get(context_id), workflow.render(given)
-        job = self.new_jobs.make(
+        job = self.new_jobs.create(
             context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by)
         )
 
@@ -239,9 +242,9 @@ class CoworkService:
             if plan is not None:
                 return await self.plans.propose(started, plan, used)
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.work_on(ready, started.role, started, text)
+            return await self.plans.run_agent(ready, started.role, started, text)
 
-        return self.new_jobs.begin(context, job, work)
+        return self.new_jobs.start(context, job, work)
 
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
@@ -297,7 +300,7 @@ class CoworkService:
         chosen = self.new_jobs.context(context_id, terms.get("model"))
         context = await self.new_jobs.with_model(chosen)
         rules, origin = self.rules.read_policy(terms.get("policy")), terms.get("origin", HERE)
-        job = self.new_jobs.make(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
+        job = self.new_jobs.create(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
         approved = {"plan_id": plan_id, "plan_revision": revision}
         job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
         self.rules.set_policy(job.id, rules)
@@ -315,7 +318,7 @@ class CoworkService:
     ) -> AsyncGenerator[SuggestionEvent, None]:
         """Code or text for one cell, streamed; nothing is changed and no job starts."""
         context = self.conversations.get(context_id)
-        self.new_jobs.refuse_beyond_limits(context)
+        self.new_jobs.check_limits(context)
         return self.suggestions.stream(context, request, self.new_jobs.with_model)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
@@ -367,7 +370,3 @@ class CoworkService:
         return await asyncio.to_thread(
             lambda: export(facts_of(store, context_id), kind, tools, redactor)
         )
-
-
-def _team_tools(role: AgentRole) -> list[str]:
-    return ["delegate"] if role.spec.delegates_to else []

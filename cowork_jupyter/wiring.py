@@ -7,14 +7,14 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from .agents.agent import AgentFactory, ModelAccess
 from .agents.ask.gate import Gate
 from .agents.ask.inquiries import Inquiries, WhenAttended
-from .agents.ask.user import Nobody, NobodyApproves
+from .agents.ask.user import Nobody
 from .agents.external.configured import ExternalAgents
 from .agents.jobs import Jobs
 from .agents.log import RunLog
@@ -31,7 +31,7 @@ from .agents.run.usage import DayAccount
 from .agents.run.watching import CellWatch
 from .agents.suggestions.suggestions import Suggestions
 from .bus import Journal
-from .checkpoints import OpenDocuments, create_checkpoints
+from .checkpoints import Checkpoints, OpenDocuments, create_checkpoints
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .domain.events import Event
@@ -42,15 +42,17 @@ from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
 from .guidance.instructions import InstructionFinder
 from .guidance.memory import WorkspaceMemory
-from .guidance.skill_tool import SkillCatalogue, SkillTools
-from .guidance.skills import Skills, SkillSwitches
+from .guidance.skill_catalogue import SkillCatalogue
+from .guidance.skill_switches import SkillSwitches
+from .guidance.skill_tool import SkillTools
+from .guidance.skills import Skills
 from .llm.base_prompts import BasePrompts
-from .llm.conversation import VisionSupport
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
-from .llm.providers import default_prices
+from .llm.providers import usual_prices
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
+from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
 from .new_jobs import NewJobs
 from .operations import JobWatch, log_operation
@@ -63,7 +65,7 @@ from .record.changes import compare
 from .record.memory import MemoryProposals
 from .retention import DeletedConversations, Retention
 from .roles import RoleCatalog
-from .roles.catalog import plugin_roles
+from .roles.plugins import plugin_roles
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -96,7 +98,6 @@ def build_service(
     and counted.
     """
     closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
-
     all_operators = (log_operation, *operators)
 
     def observe(operation: Operation) -> None:
@@ -105,55 +106,24 @@ def build_service(
 
     connections = Connections(settings)
     administrator = connections.administrator
-    usual = default_prices(settings.currency)
+    usual = usual_prices(settings.currency)
     settings = replace(settings, prices={**usual, **settings.prices, **administrator.prices})
     day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)
-
-    def take_up_what_was_left() -> None:
-        """Recover checkpoints of tools that were cut off, and remove what was deleted; in the
-        background, since it may take a while.
-        """
-        with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
-            loop = asyncio.get_running_loop()
-            for work in (checkpoints.recorder.recover, deleted.remove_in_time, retention.begin):
-                closing.callback(loop.call_soon(work).cancel)
-
-    journal = Journal(
-        lambda: Store(settings.database, connections.mask),
-        observers=(*observers, JobWatch(observe)),
-        on_open=take_up_what_was_left,
+    journal, checkpoints, deleted = _record(
+        settings, connections, closing, notebooks, observers, observe
     )
-    closing.callback(journal.close)
-    checkpoints = create_checkpoints(settings, journal, compare, notebooks, observe)
-    closing.push_async_callback(checkpoints.close)
-    deleted = DeletedConversations(journal, checkpoints.lazy_store)
-    closing.push_async_callback(deleted.close)
-    retention = Retention(journal, checkpoints.lazy_store, settings.retention_days)
-    closing.push_async_callback(retention.close)
-
-    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    folder = settings.workspace
-    prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
-    templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
-    switches = SkillSwitches(settings.user_settings)
-    skills = Skills(folder, settings.data_dir / "skills", trust.is_trusted, switches)
-    instructions = InstructionFinder(settings.user_settings.parent, folder, trust.is_trusted)
-    memory = WorkspaceMemory(folder, trust, is_on=settings.memory != "off")
-    trust.look_at(partial(settings_offers, folder))
-    roles = RoleCatalog(
-        settings.data_dir / "roles", folder, trusts=trust.is_trusted, plugins=plugin_roles
+    guidance = _Guidance.of(settings)
+    rules = RuleBook(
+        *(settings.workspace, settings.user_settings, guidance.trust, rule_names, administrator)
     )
-    for source in (prompts, templates, skills, instructions, memory, roles):
-        trust.look_at(source.offers)
-    rules = RuleBook(folder, settings.user_settings, trust, rule_names, administrator)
     pins = Pins(settings.data_dir / "mcp_pins.json")
 
     sandbox = Sandbox(_with_ruled_network(settings, rules))
     closing.callback(sandbox.close)
     model = CurrentModel(connections, settings.request_options, day, observe)
     closing.push_async_callback(lambda: factory.llm.model.aclose())
-    mcp = servers_of(settings, trust, pins, lambda: factory.llm.model, observe)
+    mcp = servers_of(settings, guidance.trust, pins, lambda: factory.llm.model, observe)
     closing.push_async_callback(mcp.close)
     watch = ResourceWatch(mcp)
     closing.push_async_callback(watch.close)
@@ -163,7 +133,7 @@ def build_service(
         closing.push_async_callback(scratch.close)
     registry = tools_without_kernels if kernels is None else tools_with_kernels
     tools = registry(confined=confined)
-    tools = tools.with_more(SkillTools(skills), tools.prepare)
+    tools = tools.with_more(SkillTools(guidance.skills), tools.prepare)
 
     pool = pool_for(settings)
     closing.push_async_callback(pool.aclose)
@@ -171,7 +141,9 @@ def build_service(
     closing.push_async_callback(jobs.close)
     inquiries = Inquiries(journal, rules)
     closing.callback(inquiries.close)
-    somebody = WhenAttended(inquiries, interactive) if callable(interactive) else inquiries
+    user: Inquiries | WhenAttended | Nobody = inquiries if interactive else Nobody()
+    if callable(interactive):
+        user = WhenAttended(inquiries, interactive)
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(
@@ -181,7 +153,7 @@ def build_service(
             registry=tools.with_more(mcp.tools, mcp.prepare),
             workspace=workspace,
             gate=Gate(
-                *(workspace, rules, somebody if interactive else NobodyApproves()),
+                *(workspace, rules, user),
                 # Decisions are made for commands as bash reads them.
                 confined=confined and shutil.which("bash") is not None,
                 at_risk=checkpoints.recorder.at_risk if interactive else None,
@@ -189,7 +161,7 @@ def build_service(
                 pins=pins,
                 observe=observe,
             ),
-            user=somebody if interactive else Nobody(),
+            user=user,
             sandbox=sandbox,
             recorder=checkpoints.recorder,
             kernels=kernels or NoKernels(),
@@ -197,37 +169,20 @@ def build_service(
             silenced=SilencedWarnings(settings.user_settings),
             observe=observe,
         ),
-        llm=ModelAccess(
-            model,
-            TokenCounter(),
-            VisionSupport(settings.images),
-            KnownModels(
-                settings.data_dir / "models.json", connections.current, settings.context_size
-            ),
-            connections.current,
-        ),
-        prompts=PromptSources(
-            settings=settings,
-            base=prompts,
-            templates=templates,
-            frames=Frames(settings.data_dir / "frames.key"),
-            externals=ExternalAgents(settings.user_settings),
-            guidance=[instructions, SkillCatalogue(skills), memory],
-        ),
+        llm=_model_access(settings, model, connections),
+        prompts=guidance.prompt_sources(settings),
         pool=pool,
         mcp=mcp,
         watch=watch,
-        skills=skills,
-        roles=roles,
+        skills=guidance.skills,
+        roles=guidance.roles,
         day=day,
     )
-    proposals = MemoryProposals(
-        *(journal, memory, partial(_is_hidden, factory)),
-        mask=lambda text: Redactor.of(settings, connections.secrets()).clean(text),
-    )
     plans = Plans(factory, jobs, inquiries, pool)
-    workflows = WorkflowCatalog(templates)
-    conversations = Conversations(journal, jobs, prompts, deleted, settings.workspace, scratch)
+    workflows = WorkflowCatalog(guidance.templates)
+    conversations = Conversations(
+        journal, jobs, guidance.prompts, deleted, settings.workspace, scratch
+    )
     probe = ModelProbe(connections.current)
     service = CoworkService(
         settings=settings,
@@ -253,22 +208,112 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current, roles.all, skills),
+        completion=Completion(workflows.current, guidance.roles.all, guidance.skills),
         connections=connections,
         current_model=model,
         probe=probe,
         mcp=mcp,
-        prompts=prompts,
-        instructions=instructions,
-        skills=skills,
-        role_catalog=roles,
+        prompts=guidance.prompts,
+        instructions=guidance.instructions,
+        skills=guidance.skills,
+        role_catalog=guidance.roles,
         rules=rules,
-        trust=trust,
-        memory=memory,
-        proposals=proposals,
+        trust=guidance.trust,
+        memory=guidance.memory,
+        proposals=MemoryProposals(
+            *(journal, guidance.memory, partial(_is_hidden, factory)),
+            mask=lambda text: Redactor.of(settings, connections.secrets()).clean(text),
+        ),
         closing=closing,
     )
     return service
+
+
+def _record(
+    settings: Settings,
+    connections: Connections,
+    closing: AsyncExitStack,
+    notebooks: NotebookHost | None,
+    observers: Iterable[Callable[[Event], None]],
+    observe: Observe,
+) -> tuple[Journal, Checkpoints, DeletedConversations]:
+    def recover() -> None:
+        """Recover checkpoints of tools that were cut off, and remove what was deleted; in the
+        background, since it may take a while.
+        """
+        with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
+            loop = asyncio.get_running_loop()
+            for work in (checkpoints.recorder.recover, deleted.schedule_removal, retention.begin):
+                closing.callback(loop.call_soon(work).cancel)
+
+    journal = Journal(
+        lambda: Store(settings.database, connections.mask),
+        observers=(*observers, JobWatch(observe)),
+        on_open=recover,
+    )
+    closing.callback(journal.close)
+    checkpoints = create_checkpoints(settings, journal, compare, notebooks, observe)
+    closing.push_async_callback(checkpoints.close)
+    deleted = DeletedConversations(journal, checkpoints.lazy_store)
+    closing.push_async_callback(deleted.close)
+    retention = Retention(journal, checkpoints.lazy_store, settings.retention_days)
+    closing.push_async_callback(retention.close)
+    return journal, checkpoints, deleted
+
+
+@dataclass(frozen=True)
+class _Guidance:
+    """What users and workspaces tell agents; what a workspace brings must be trusted first."""
+
+    trust: Trust
+    prompts: BasePrompts
+    templates: Templates
+    skills: Skills
+    instructions: InstructionFinder
+    memory: WorkspaceMemory
+    roles: RoleCatalog
+
+    @classmethod
+    def of(cls, settings: Settings) -> _Guidance:
+        folder, own = settings.workspace, settings.data_dir
+        trust = Trust(own / "trust.json", folder)
+        trusts = trust.is_trusted
+        switches = SkillSwitches(settings.user_settings)
+        guidance = cls(
+            trust=trust,
+            prompts=BasePrompts(own / "prompts", folder, trusts=trusts),
+            templates=Templates(own / "templates", folder, trusts=trusts),
+            skills=Skills(folder, own / "skills", trusts, switches),
+            instructions=InstructionFinder(settings.user_settings.parent, folder, trusts),
+            memory=WorkspaceMemory(folder, trust, is_on=settings.memory != "off"),
+            roles=RoleCatalog(own / "roles", folder, trusts=trusts, plugins=plugin_roles),
+        )
+        trust.look_at(partial(settings_offers, folder))
+        texts = (guidance.prompts, guidance.templates, guidance.skills, guidance.instructions)
+        for source in (*texts, guidance.memory, guidance.roles):
+            trust.look_at(source.offers)
+        return guidance
+
+    def prompt_sources(self, settings: Settings) -> PromptSources:
+        return PromptSources(
+            settings=settings,
+            base=self.prompts,
+            templates=self.templates,
+            frames=Frames(settings.data_dir / "frames.key"),
+            externals=ExternalAgents(settings.user_settings),
+            guidance=[self.instructions, SkillCatalogue(self.skills), self.memory],
+        )
+
+
+def _model_access(settings: Settings, model: CurrentModel, connections: Connections) -> ModelAccess:
+    models = settings.data_dir / "models.json"
+    return ModelAccess(
+        model,
+        TokenCounter(),
+        VisionSupport(settings.images),
+        KnownModels(models, connections.current, settings.context_size),
+        connections.current,
+    )
 
 
 def _is_hidden(factory: AgentFactory, path: str) -> bool:

@@ -37,7 +37,7 @@ from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
-from .run.expectations import HeldExpectations
+from .run.expectations import ExpectationGuard
 from .run.figure_check import FigureCheck
 from .run.history import Mentioned
 from .run.limits import RunLimits
@@ -119,8 +119,8 @@ class AgentFactory:
         """What mentions can refer to, as far as the log's role may read it unasked."""
         return Reach(self.tools, log, notebook, self.mcp)
 
-    def held_expectations(self) -> HeldExpectations:
-        return HeldExpectations(self.tools.pinned, self.tools.expectation_checks)
+    def expectation_guard(self) -> ExpectationGuard:
+        return ExpectationGuard(self.tools.pinned, self.tools.expectation_checks)
 
     def parts(
         self,
@@ -244,10 +244,10 @@ class _AgentRun:
         # What a server wrote points at nothing: only the user may have things read unasked.
         found = await look_up(reach, "" if said.prompt else message.text, room, count)
         if said.skill and not self._is_guide:  # which reads no guidance
-            found.guidance = self._called_skill(said.skill, room)
+            found.guidance = self._skill_text(said.skill, room)
         return found
 
-    def _called_skill(self, name: str, room: int) -> str:
+    def _skill_text(self, name: str, room: int) -> str:
         try:
             skill = self.factory.skills.open(name)
         except NotFound as gone:  # switched off, or changed, since it was called
@@ -305,7 +305,7 @@ class _AgentRun:
             limits=self.limits,
             budget=self.budget,
             wanted_files=self._wanted_files(runner),
-            expectations=factory.held_expectations() if self._answers_for_tables() else None,
+            expectations=factory.expectation_guard() if self._answers_for_tables() else None,
             agents=factory.prompts.externals.all(),
             templates=factory.prompts.fitting_templates(role, self.request),
             resources=self.resources,

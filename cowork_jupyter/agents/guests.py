@@ -79,10 +79,10 @@ class McpGuests:
         if record.error is not None:
             raise record.error
         assert record.result is not None
-        return _bounded(record.result, tool)
+        return _truncate(record.result, tool)
 
 
-def _bounded(result: ToolResult, tool: str) -> ToolResult:
+def _truncate(result: ToolResult, tool: str) -> ToolResult:
     """Truncate for the model; the store has it whole."""
     hint = f"To see it, call {tool} again for a smaller part, for example fewer lines."
     return replace(result, text=cut_middle(result.text, MAX_RESULT_SIZE, estimate_tokens, hint))
@@ -93,13 +93,13 @@ class _Guest:
     guests: McpGuests
     name: str
     _context_id: str = ""
-    _stay: _GuestJob | None = None
-    _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _job: _GuestJob | None = None
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def call(self, call: ToolCall, caller: GuestCaller) -> CallRecord:
         """Run one call. Cancelling the wait cancels the call."""
-        async with self._beginning:
-            running = (await self._staying()).begin(call, caller)
+        async with self._starting:
+            running = (await self._current_job()).begin(call, caller)
         try:
             await asyncio.wait([running])
         except asyncio.CancelledError:
@@ -110,18 +110,18 @@ class _Guest:
         (record,) = running.result()
         return record
 
-    async def _staying(self) -> _GuestJob:
-        if self._stay is not None and not self._stay.over:
-            return self._stay
-        if self._stay is not None:
+    async def _current_job(self) -> _GuestJob:
+        if self._job is not None and not self._job.over:
+            return self._job
+        if self._job is not None:
             with suppress(NotFound):  # the user has removed it, with its conversation
-                await self.guests.jobs.wait(self._stay.log.job_id)
-        self._stay = self._begin()
-        return self._stay
+                await self.guests.jobs.wait(self._job.log.job_id)
+        self._job = self._begin()
+        return self._job
 
     def _begin(self) -> _GuestJob:
         guests, context = self.guests, self._context()
-        stay = _GuestJob(guests)
+        guest_job = _GuestJob(guests)
         text = f"{self.name} calls tools over MCP, as the {guests.role.spec.label}."
         message = Message(
             context_id=context.id,
@@ -133,10 +133,10 @@ class _Guest:
         job = Job(
             context_id=context.id, kind=JobKind.GUEST, role=guests.role, request=text, by="guest"
         )
-        guests.jobs.start(job, message, stay.work)
+        guests.jobs.start(job, message, guest_job.work)
         guests.factory.tools.gate.rules.set_policy(job.id, guests.policy)
-        stay.log = RunLog(guests.factory.journal, context.id, job.id, guests.role)
-        return stay
+        guest_job.log = RunLog(guests.factory.journal, context.id, job.id, guests.role)
+        return guest_job
 
     def _context(self) -> Context:
         journal = self.guests.factory.journal

@@ -123,10 +123,10 @@ class Jobs:
             why = "Something went wrong inside Cowork. See its log."
             outcome = Outcome(JobStatus.FAILED, why)
         with suppress(NotFound):  # the conversation was deleted, and the job with it
-            if await self._end_once_possible(job, outcome) and self._on_end:
+            if await self._end_with_retry(job, outcome) and self._on_end:
                 self._on_end(self._journal.store.job(job.id))
 
-    async def _end_once_possible(self, job: Job, outcome: Outcome) -> bool:
+    async def _end_with_retry(self, job: Job, outcome: Outcome) -> bool:
         """Retry while the end cannot be stored (a full disk): the job would seem to run for ever.
 
         Returns False if the service stops first; the next one then recovers the job.

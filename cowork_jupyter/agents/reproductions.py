@@ -169,7 +169,7 @@ class Reproductions:
         expected = await tools.pinned.all(state.notebook)
         variables = [expectation for expectation in expected if not is_about_files(expectation)]
         try:
-            async with self._recorded(state):
+            async with self._checkpoint(state):
                 measured = await tools.kernels.run_anew(
                     tools.workspace, state.notebook, trial.codes, took, variables
                 )
@@ -192,7 +192,7 @@ class Reproductions:
         return Outcome()
 
     @asynccontextmanager
-    async def _recorded(self, state: Reproduction) -> AsyncIterator[None]:
+    async def _checkpoint(self, state: Reproduction) -> AsyncIterator[None]:
         """Wait for the checkpoint, so that a rollback is possible as soon as the end is
         announced.
         """

@@ -6,7 +6,7 @@ import asyncio
 
 from pydantic import BaseModel
 
-from ..connections import state_of, try_out
+from ..connections import state_of, verify_connection
 from ..domain.health import ModelState
 from ..domain.settings import Price
 from ..llm.providers import SuggestedModel, all_providers, find_model
@@ -159,12 +159,12 @@ async def choose_model(call: Call) -> BaseModel:
     connection stays.
     """
     choice, connections = call.body, call.service.connections
-    proposed = connections.proposed(
+    proposed = connections.propose(
         *(choice.base_url, choice.model, choice.api_key),
         small_model=choice.small_model,
         provider=choice.provider,
     )
-    connection = connections.choose(await asyncio.to_thread(try_out, proposed))
+    connection = connections.choose(await asyncio.to_thread(verify_connection, proposed))
     return await asyncio.to_thread(state_of, connection)
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 from jupyter_client.manager import AsyncKernelManager
 
-from cowork_jupyter.agents.run.watching import LEAST_SECONDS, SHARE, CodeToWatch, watch_call
+from cowork_jupyter.agents.run.watching import MIN_SECONDS, SHARE, CodeToWatch, watch_call
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.effects.memory import KernelMemory
 from cowork_jupyter.hosts.server.kernels import ServerKernels
@@ -91,7 +91,7 @@ async def rows(manager: AsyncKernelManager, folder: Path) -> AsyncIterator[Row]:
             await run(FORGET)
             times.append(await run_watched())
         own, more = (statistics.median(some) for some in zip(*times, strict=True))
-        allowed = max(LEAST_SECONDS, SHARE * own)
+        allowed = max(MIN_SECONDS, SHARE * own)
         yield Row(
             f"a watched cell on {size:,} rows, against the cell itself",
             (own + more) / own,

@@ -136,7 +136,9 @@ class Anybody(IdentityProvider):
 def _load_jupyter_server_extension(_app: Any) -> None:
     from cowork_jupyter.mcp.server import protocol
 
-    guest_approver._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
+    guest_approver._DRAIN_SECONDS = (
+        60.0  # the suite wants to hear all of them, on a busy machine too
+    )
     protocol.PATIENCE = 0.5  # and to be given tasks soon
     ours = registry.tools_with_kernels
     registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(

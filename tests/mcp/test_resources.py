@@ -389,7 +389,7 @@ async def test_a_prompt_is_sent_as_what_the_server_wrote(
     configure(bench, library=library(log))
     (bench.workspace / "a.py").write_text("answer = 42\n")
     scripted.add(text("Done."))
-    message = await bench.service.send_words(
+    message = await bench.service.send_text(
         bench.context.id, "/library:review 'Der Prozess' kind=long", AgentRole.ACTOR
     )
     assert message.job_id
@@ -438,6 +438,6 @@ async def test_the_same_for_whoever_sends_a_message_but_code(
 async def test_a_prompt_that_cannot_be_sent(bench: Bench, log: Path, words: str, why: str) -> None:
     configure(bench, library=library(log))
     with pytest.raises(CoworkError, match=re.escape(why)):
-        await bench.service.send_words(bench.context.id, words, AgentRole.ACTOR)
+        await bench.service.send_text(bench.context.id, words, AgentRole.ACTOR)
     assert not asked_for(log)
     assert not bench.messages()

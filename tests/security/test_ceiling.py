@@ -261,7 +261,7 @@ async def test_a_plan_edited_behind_the_users_back(house: House) -> None:
     stored = PlanRevision(
         context_id=house.context,
         revision=2,
-        plan=house.service.plans.checked({"goal": "g", "steps": [{"action": "delete all"}]}),
+        plan=house.service.plans.validate({"goal": "g", "steps": [{"action": "delete all"}]}),
     )
     with house.service.journal.transaction() as tx:
         tx.save_plan(stored)

@@ -28,7 +28,7 @@ class WritesAnyway:
         assert question.accepts(WRITE), question.question
         return WRITE
 
-    def left_open(self, *_: object) -> Question | None:
+    def open_question(self, *_: object) -> Question | None:
         return None
 
 

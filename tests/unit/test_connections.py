@@ -44,7 +44,7 @@ def ring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
 def chosen(settings: Settings, address: str = URL, key: str = "") -> Connections:
     """The connections after the user has chosen a server."""
     connections = Connections(settings)
-    connections.choose(connections.proposed(address, "qwen", key))
+    connections.choose(connections.propose(address, "qwen", key))
     return connections
 
 
@@ -66,7 +66,7 @@ def test_configuration_comes_first_and_nothing_is_chosen_over_it(
     connections = Connections(settings)
     assert connections.current() == settings.connection
     with pytest.raises(Conflict) as refused:
-        connections.proposed(URL, "m")
+        connections.propose(URL, "m")
     assert refused.value.code == "model_configured"
 
 
@@ -133,13 +133,13 @@ def test_a_chosen_providers_key_is_taken_from_the_environment_and_kept_nowhere(
     with_keys: Settings, ring: dict[tuple[str, str], str]
 ) -> None:
     connections = Connections(with_keys)
-    connections.choose(connections.proposed(ANTHROPIC, "claude", provider="anthropic"))
+    connections.choose(connections.propose(ANTHROPIC, "claude", provider="anthropic"))
     assert Connections(with_keys).current().api_key == KEY, "also after a restart"
     assert ring == {}
     assert KEY not in with_keys.user_settings.read_text()
     assert KEY in connections.secrets()
     typed = connections.choose(
-        connections.proposed(ANTHROPIC, "claude", "sk-typed", provider="anthropic")
+        connections.propose(ANTHROPIC, "claude", "sk-typed", provider="anthropic")
     )
     assert typed.api_key == "sk-typed", "what was typed comes first"
     assert KEY not in ring.values()
@@ -165,7 +165,7 @@ def test_a_key_of_the_environment_goes_to_no_other_address(
     with_keys: Settings, address: str, provider: str
 ) -> None:
     connections = Connections(with_keys)
-    proposed = connections.proposed(address, "m", provider=provider)
+    proposed = connections.propose(address, "m", provider=provider)
     assert proposed.api_key == ""
     assert connections.choose(proposed).api_key == ""
 
@@ -174,10 +174,10 @@ def test_a_key_of_the_environment_goes_to_no_other_address(
 def test_what_is_the_users_own_in_an_address_is_to_be_filled_in(with_keys: Settings) -> None:
     connections = Connections(with_keys)
     with pytest.raises(InvalidInput, match=r"Replace \{resource\} in Address") as refused:
-        connections.proposed(AZURE, "m", provider="azure")
+        connections.propose(AZURE, "m", provider="azure")
     assert refused.value.details["field"] == "address"
     mine = AZURE.replace("{resource}", "my-team")
-    assert connections.proposed(mine, "m", provider="azure").api_key == KEY
+    assert connections.propose(mine, "m", provider="azure").api_key == KEY
 
 
 @pytest.mark.usefixtures("ring")
@@ -187,7 +187,7 @@ def test_a_small_model_is_remembered_and_the_configured_one_comes_first(
     connections = Connections(settings)
     with pytest.raises(Conflict, match="Connect one first"):
         connections.with_small_model("tiny")
-    connections.choose(connections.proposed(URL, "qwen", small_model="tiny"))
+    connections.choose(connections.propose(URL, "qwen", small_model="tiny"))
     assert Connections(settings).current().small_model == "tiny"
     configured = Connections(replace(settings, small_model="set"))
     assert configured.current().small_model == "set"
@@ -204,14 +204,14 @@ def test_an_administrator_has_the_last_word_about_small_models_too(
     monkeypatch.setattr(administrator, "is_beyond_user", lambda _: True)
     connections = Connections(replace(settings, administrator_settings=(above,)))
     with pytest.raises(Forbidden, match="tiny"):
-        connections.choose(connections.proposed(URL, "qwen", small_model="tiny"))
+        connections.choose(connections.propose(URL, "qwen", small_model="tiny"))
     assert connections.current().is_guide
 
 
 @pytest.mark.parametrize("address", ["", "localhost:1", "file:///etc/passwd", "ftp://x"])
 def test_what_is_no_web_address_is_refused(settings: Settings, address: str) -> None:
     with pytest.raises(InvalidInput):
-        Connections(settings).proposed(address, "m")
+        Connections(settings).propose(address, "m")
     assert not settings.user_settings.exists()
 
 
@@ -231,7 +231,7 @@ async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings
     request = ModelRequest([{"role": "user", "content": "Hello"}])
     said = [one async for one in current_model.stream(request)]
     assert any(isinstance(one, TextChunk) for one in said)
-    connections.choose(connections.proposed(URL, "qwen"))
+    connections.choose(connections.propose(URL, "qwen"))
     assert current_model.name == "qwen"
     connections.forget()
     assert current_model.name == BUILT_IN

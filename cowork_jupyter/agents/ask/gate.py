@@ -35,7 +35,7 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, Approver, AsksAhead, NobodyApproves, PermissionRequest, Unasked
+from .user import ONCE, Approver, AsksAhead, Nobody, PermissionRequest, Unasked
 
 logger = logging.getLogger(__name__)
 
@@ -199,7 +199,7 @@ class Gate:
         step: PlanStep | None,
     ) -> Judgement:
         # The policy of a headless run stands in for somebody who could be asked.
-        headless = isinstance(self.approver, NobodyApproves)
+        headless = isinstance(self.approver, Nobody)
         context = DecisionContext(
             anchors=self._anchors,
             rules=self.rules.for_job(log.context_id, log.job_id),
@@ -212,7 +212,7 @@ class Gate:
     def _resolve(
         self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
     ) -> ProposedCall:
-        pinned = self._pinned(tool)
+        pinned = self._look_up_pin(tool)
         place = (tool.name, tool.permissions, given, self._anchors)
         call = decompose(*place, preview=preview, pinned=pinned, also=tool.also_ruled_as)
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
@@ -220,7 +220,7 @@ class Gate:
         marks = {target.spelled: self._mark(target) for target in targets}
         return replace(call, marks=marks)
 
-    def _pinned(self, tool: Tool) -> Pinned | None:
+    def _look_up_pin(self, tool: Tool) -> Pinned | None:
         if not tool.fingerprint:
             return None
         if self.pins is None:

@@ -17,11 +17,13 @@ from .user import Approver, PermissionRequest, Ruling
 REPEAT_SECONDS = 5.0
 """Seconds of silence after which the last message is repeated."""
 _MAX_LENGTH = 500
-_MAX_UNTOLD = 100
-_LAST_WORDS = 1.0
+_MAX_QUEUED = 100
+_DRAIN_SECONDS = 1.0
 """Seconds that a call waits for its last messages to be delivered."""
 
 Say = Callable[[str], None]
+
+_MAX_SHOWN = 4_000
 
 
 def running_message(tool: str) -> str:
@@ -34,7 +36,7 @@ async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
 
     Nothing is reported for a call that ends before that and says nothing.
     """
-    words = asyncio.Queue[str](_MAX_UNTOLD)
+    words = asyncio.Queue[str](_MAX_QUEUED)
 
     def say(text: str) -> None:
         if text := text.strip()[-_MAX_LENGTH:]:
@@ -45,7 +47,7 @@ async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
     try:
         yield say
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_DRAIN_SECONDS):
                 await words.join()
     finally:
         passing_on.cancel()
@@ -61,9 +63,6 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
             await tell(last)
         if new:
             words.task_done()
-
-
-_MAX_SHOWN = 4_000
 
 
 @dataclass(frozen=True)

@@ -34,29 +34,24 @@ from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
 from ...store.records import PENDING
 from ..log import RunLog
-from .user import ONCE, Nobody, NobodyApproves, PermissionRequest, Ruling
+from .user import ONCE, Nobody, PermissionRequest, Ruling
 
 _SEVERITIES = ("critical", "major", "minor")
+
+ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
+_PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
+_NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request"}
 
 
 def urgency(inquiry: Inquiry) -> tuple[int, int]:
     """Lowest first: calls by risk, then failed steps, then other questions by severity."""
     if inquiry.kind == "permission":
-        return 0, -_risk(str(inquiry.data.get("risk", "")))
+        risk = str(inquiry.data.get("risk", "")).upper()
+        return 0, -Risk.__members__.get(risk, Risk.HIGH)  # unknown risks count as high
     if inquiry.asker == "step":
         return 1, 0
     severity = inquiry.data.get("severity")
     return 2, _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
-
-
-def _risk(name: str) -> Risk:
-    """Unknown risks count as high."""
-    return Risk.__members__.get(name.upper(), Risk.HIGH)
-
-
-ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
-_PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
-_NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request"}
 
 
 class Inquiries:
@@ -74,22 +69,24 @@ class Inquiries:
         self._closing = True
 
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
-        answer = await self._settled(_new("question", question, log, asker), log)
+        answer = await self._wait_for_answer(_new("question", question, log, asker), log)
         return str(answer["value"])
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        for inquiry in self._unused(log):
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
+        for inquiry in self._unused_inquiries(log):
             if inquiry.kind == "question" and inquiry.asker == asker:
                 return Question.model_validate(inquiry.data)
         return None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        return Ruling.model_validate(await self._settled(_new("permission", request, log), log))
+        return Ruling.model_validate(
+            await self._wait_for_answer(_new("permission", request, log), log)
+        )
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
         """Show a call before its turn, unless an earlier run of the job has asked the same."""
         inquiry = _new("permission", request, log)
-        if self._earlier(inquiry, log) is None:
+        if self._find_earlier(inquiry, log) is None:
             self._record(inquiry, log)
             self._announced[request.call_id] = inquiry.id
 
@@ -102,10 +99,10 @@ class Inquiries:
         if inquiry.status == PENDING:
             self._withdraw(inquiry)
         elif not inquiry.used:
-            self._use(inquiry)
+            self._mark_used(inquiry)
 
     def answer(self, question_id: str, value: str) -> Inquiry:
-        inquiry = self._open(question_id, "question")
+        inquiry = self._require_open(question_id, "question")
         question = Question.model_validate(inquiry.data)
         if not question.accepts(value):
             offered = ", ".join(option.value for option in question.options)
@@ -145,7 +142,7 @@ class Inquiries:
 
     def check(self, request_id: str, ruling: Ruling) -> Inquiry:
         """Refuse an impossible decision, before any of a batch is taken."""
-        inquiry = self._open(request_id, "permission")
+        inquiry = self._require_open(request_id, "permission")
         offered = inquiry.data.get("scopes", [ONCE])
         if ruling.scope not in offered:
             raise InvalidInput(
@@ -160,10 +157,10 @@ class Inquiries:
         for text in inquiry.data["rules"]:
             self._rules.add(Effect(ruling.decision), text, scope, context_id)
 
-    async def _settled(self, asked: Inquiry, log: RunLog) -> dict[str, Any]:
-        inquiry = self._earlier(asked, log)
+    async def _wait_for_answer(self, asked: Inquiry, log: RunLog) -> dict[str, Any]:
+        inquiry = self._find_earlier(asked, log)
         if inquiry and inquiry.answer is not None:
-            self._use(inquiry)
+            self._mark_used(inquiry)
             return inquiry.answer
         if inquiry is None:
             inquiry = asked
@@ -179,11 +176,13 @@ class Inquiries:
         finally:
             del self._waiting[inquiry.id]
 
-    def _earlier(self, asked: Inquiry, log: RunLog) -> Inquiry | None:
+    def _find_earlier(self, asked: Inquiry, log: RunLog) -> Inquiry | None:
         """The same inquiry of an earlier run of this task, or announced ahead of its turn."""
-        return next((inquiry for inquiry in self._unused(log) if _is_same(inquiry, asked)), None)
+        return next(
+            (inquiry for inquiry in self._unused_inquiries(log) if _is_same(inquiry, asked)), None
+        )
 
-    def _unused(self, log: RunLog) -> list[Inquiry]:
+    def _unused_inquiries(self, log: RunLog) -> list[Inquiry]:
         """What this task has asked that is pending or answered, and that nobody waits for
         or used.
         """
@@ -196,7 +195,7 @@ class Inquiries:
             and (inquiry.status == PENDING or inquiry.answer is not None)
         ]
 
-    def _open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
+    def _require_open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
         inquiry = self._journal.store.inquiry(inquiry_id, kind)
         waiting = self._waiting.get(inquiry_id)
         is_awaited = not waiting.done() if waiting else self._will_be_taken_up(inquiry)
@@ -223,7 +222,7 @@ class Inquiries:
             _save(tx, settled)
             for message in said:
                 tx.append_message(message)
-            _tell(tx, inquiry, _resolution(settled))
+            _append_event(tx, inquiry, _resolution(settled))
         if waiting is not None:
             waiting.set_result(answer)
         return settled
@@ -232,13 +231,15 @@ class Inquiries:
         with self._journal.transaction() as tx:
             _save(tx, inquiry)
             if inquiry.kind == "permission":
-                _tell(tx, inquiry, PermissionRequested.model_validate(inquiry_view(inquiry)))
+                _append_event(
+                    tx, inquiry, PermissionRequested.model_validate(inquiry_view(inquiry))
+                )
                 return
             asked = QuestionAsked(id=inquiry.id, **inquiry.data)
             tx.append_message(log.message("assistant", asked.question, QuestionData(**dict(asked))))
-            _tell(tx, inquiry, asked)
+            _append_event(tx, inquiry, asked)
 
-    def _use(self, inquiry: Inquiry) -> None:
+    def _mark_used(self, inquiry: Inquiry) -> None:
         with self._journal.transaction() as tx:
             tx.save_inquiry(inquiry.model_copy(update={"used": True}))
 
@@ -250,7 +251,7 @@ class Inquiries:
 def withdraw(tx: Transaction, inquiry: Inquiry) -> None:
     withdrawn = inquiry.model_copy(update={"status": WITHDRAWN, "resolved_at": now()})
     _save(tx, withdrawn)
-    _tell(tx, inquiry, _resolution(withdrawn))
+    _append_event(tx, inquiry, _resolution(withdrawn))
 
 
 def status_of(tx: Transaction, job_id: str) -> JobStatus:
@@ -318,7 +319,7 @@ def _save(tx: Transaction, inquiry: Inquiry) -> None:
             tx.save_job(job.model_copy(update={"status": status}))
 
 
-def _tell(
+def _append_event(
     tx: Transaction,
     inquiry: Inquiry,
     data: QuestionAsked | QuestionAnswered | PermissionRequested | PermissionResolved,
@@ -336,11 +337,11 @@ class WhenAttended:
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
-        return self.inquiries.left_open(asker, log) if self.is_attended() else None
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
+        return self.inquiries.open_question(asker, log) if self.is_attended() else None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        approver = self.inquiries if self.is_attended() else NobodyApproves()
+        approver = self.inquiries if self.is_attended() else Nobody()
         return await approver.decide(request, log)
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:

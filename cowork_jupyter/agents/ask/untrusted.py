@@ -57,11 +57,11 @@ def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) 
         sources = [result for result in recent.results if _is_named(name, result, recent)]
         if sources:
             said = f"Untrusted text was read just before, and it names {name}"
-            return visible(f"{said}: {_listed(sources)}.")
+            return visible(f"{said}: {_list_sources(sources)}.")
     if not _sends(call, code):
         return None
     said = "Untrusted text was read just before, and this can send data out"
-    return visible(f"{said}: {_listed(recent.results)}.")
+    return visible(f"{said}: {_list_sources(recent.results)}.")
 
 
 def _recent(store: Store, context_id: str) -> _Recent:
@@ -113,7 +113,7 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
     return name in result.text and re.search(found, result.text) is not None
 
 
-def _listed(results: Sequence[Message]) -> str:
+def _list_sources(results: Sequence[Message]) -> str:
     sources = dict.fromkeys(source for result in results for source in _sources(result))
     names = list(sources)[:_MAX_SOURCES]
     more = len(sources) - len(names)

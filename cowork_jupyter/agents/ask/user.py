@@ -20,27 +20,11 @@ class User(Protocol):
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         """The answer; None if nobody is there to give one."""
 
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:
         """What an earlier run of this task asked, if the answer was not used yet.
 
         Asking it again takes it up: nobody is asked twice.
         """
-
-
-class Nobody:
-    """A headless run: questions are recorded and not answered, so nothing ever waits."""
-
-    async def ask(
-        self,
-        question: Question,
-        log: RunLog,
-        asker: Asker = "",  # noqa: ARG002 (nobody takes it up)
-    ) -> str | None:
-        log.say("assistant", question.question, QuestionData(**dict(question)))
-        return None
-
-    def left_open(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
-        return None
 
 
 class PermissionRequest(BaseModel):
@@ -91,8 +75,22 @@ class AsksAhead(Protocol):
     def forget(self, call_id: str) -> None: ...
 
 
-class NobodyApproves:
-    """A headless run: what would ask is denied, with what would have allowed it."""
+class Nobody:
+    """A headless run, in which nothing ever waits: questions are recorded and not answered, and
+    what would ask for approval is denied, with what would have allowed it.
+    """
+
+    async def ask(
+        self,
+        question: Question,
+        log: RunLog,
+        asker: Asker = "",  # noqa: ARG002 (nobody takes it up)
+    ) -> str | None:
+        log.say("assistant", question.question, QuestionData(**dict(question)))
+        return None
+
+    def open_question(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
+        return None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         rules = " and ".join(request.rules)

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from acp import RequestError, schema
@@ -34,6 +35,17 @@ logger = logging.getLogger(__name__)
 MAX_WORDS = 1_000_000
 _REFUSED, _BAD = -32000, -32602
 
+_LOOKING = frozenset({Permission.READ_FILES})
+_NEEDED: dict[str, frozenset[Permission]] = {
+    "read": _LOOKING,
+    "search": _LOOKING,
+    "think": frozenset(),
+    "edit": frozenset({Permission.READ_FILES, Permission.WRITE_FILES}),
+    "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
+    "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
+}
+"""What a role must hold for a kind of call. Of any other kind we assume the most."""
+
 
 @dataclass
 class AcpClient:
@@ -47,7 +59,9 @@ class AcpClient:
     _length: int = 0
 
     def __post_init__(self) -> None:
-        self.terminals = Terminals(self.runner.tools.registry["execute_command"], self._run_command)
+        self.terminals = Terminals(
+            self.runner.tools.registry["execute_command"], partial(self._run, "execute_command")
+        )
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
@@ -185,9 +199,6 @@ class AcpClient:
             digest=new_id("external"),
         )
 
-    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> CallRecord:
-        return await self._run("execute_command", parameters, tool)
-
     async def _call(
         self, tool: str, parameters: dict[str, Any], instead: Tool | None = None
     ) -> ToolResult:
@@ -247,18 +258,6 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
     start = (parameters.start_line or 1) - 1
     chosen = lines[start : parameters.end_line]
     return ToolResult("".join(chosen), f"read {path} ({len(chosen)} lines)", {"paths": [path]})
-
-
-_LOOKING = frozenset({Permission.READ_FILES})
-_NEEDED: dict[str, frozenset[Permission]] = {
-    "read": _LOOKING,
-    "search": _LOOKING,
-    "think": frozenset(),
-    "edit": frozenset({Permission.READ_FILES, Permission.WRITE_FILES}),
-    "move": frozenset({Permission.WRITE_FILES, Permission.DELETE_FILES}),
-    "delete": frozenset({Permission.READ_FILES, Permission.DELETE_FILES}),
-}
-"""What a role must hold for a kind of call. Of any other kind we assume the most."""
 
 
 def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:

@@ -17,7 +17,6 @@ from ...workspace.sandbox.places import is_inside
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _WORDS = re.compile(r"[a-z]+")
 
-
 _STATE = {
     "claude": ("~/.claude", "~/.claude.json"),
     "codex": ("~/.codex",),
@@ -32,7 +31,7 @@ _STATE = {
 """Where known agents keep their settings, logins and sessions, by a word of the command."""
 
 
-def _checked_place(place: str) -> str:
+def _check_place(place: str) -> str:
     path, home = os.path.normpath(os.path.expanduser(place)), os.path.expanduser("~")  # noqa: PTH111
     if not path.startswith("/"):
         raise ValueError("must be an absolute path, or start with ~")
@@ -44,7 +43,7 @@ def _checked_place(place: str) -> str:
 class AgentEntry(ServerEntry):
     """One agent, as written."""
 
-    writes: list[Annotated[str, AfterValidator(_checked_place)]] | None = None
+    writes: list[Annotated[str, AfterValidator(_check_place)]] | None = None
     """Files and folders that it may change beside the workspace: its settings and sessions. By
     default what is known of it."""
     sandbox: bool = True
@@ -67,7 +66,7 @@ class ExternalAgents:
     def all(self) -> dict[str, AgentEntry]:
         found = self._file.content().get("agents", {}) if self._file else {}
         entries = found.items() if isinstance(found, dict) else ()
-        read = {name: _read(raw) for name, raw in entries if _NAME.fullmatch(name)}
+        read = {name: _read_entry(raw) for name, raw in entries if _NAME.fullmatch(name)}
         return {name: entry for name, entry in read.items() if entry is not None}
 
     def facts(self, role: AgentRole) -> dict[str, str]:
@@ -82,7 +81,7 @@ class ExternalAgents:
         return {"external agents": f"{names} ({how})"} if names and how else {}
 
 
-def _read(raw: object) -> AgentEntry | None:
+def _read_entry(raw: object) -> AgentEntry | None:
     try:
         entry = AgentEntry.model_validate(raw)
     except ValidationError:

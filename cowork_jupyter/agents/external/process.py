@@ -25,15 +25,15 @@ T = TypeVar("T")
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
-_TAIL = 2_000
+_MAX_TAIL = 2_000
 
 
 class StderrTail:
     text = ""
 
-    async def overhear(self, errors: asyncio.StreamReader) -> None:
+    async def read(self, errors: asyncio.StreamReader) -> None:
         while piece := await errors.read(65_536):
-            self.text = (self.text + piece.decode(errors="replace"))[-_TAIL:]
+            self.text = (self.text + piece.decode(errors="replace"))[-_MAX_TAIL:]
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ class JsonLines:
 
 
 @asynccontextmanager
-async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIterator[JsonLines]:
-    """The running agent; its standard error goes to `last_words`. At the end nothing of it is left
+async def start_agent(process: AgentProcess, stderr: StderrTail) -> AsyncIterator[JsonLines]:
+    """The running agent; its standard error goes to `stderr`. At the end nothing of it is left
     running.
     """
     variables = scrub_environment(os.environ) | process.agent.env
@@ -117,23 +117,23 @@ async def start_agent(process: AgentProcess, last_words: StderrTail) -> AsyncIte
         missing = f"The program '{process.agent.command}' is not installed."
         raise Unavailable(missing, code="no_agent")
     running = (
-        _unconfined(process, program, variables)
+        _start_unconfined(process, program, variables)
         if process.sandbox is None
-        else _confined(process, process.sandbox, program, variables)
+        else _start_confined(process, process.sandbox, program, variables)
     )
     async with running as streams:
-        overhearing = asyncio.create_task(last_words.overhear(streams.errors))
+        reading = asyncio.create_task(stderr.read(streams.errors))
         try:
             yield JsonLines(streams.reader, streams.writer)
         finally:
             streams.writer.close()
-            await asyncio.wait([overhearing], timeout=LAST_WORDS)  # it ends when the agent does
-            overhearing.cancel()
-            await asyncio.gather(overhearing, return_exceptions=True)
+            await asyncio.wait([reading], timeout=LAST_WORDS)  # it ends when the agent does
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
 @asynccontextmanager
-async def _unconfined(
+async def _start_unconfined(
     process: AgentProcess, program: str, variables: Mapping[str, str]
 ) -> AsyncIterator[_Streams]:
     folder = str(process.workspace.root)
@@ -145,7 +145,7 @@ async def _unconfined(
 
 
 @asynccontextmanager
-async def _confined(
+async def _start_confined(
     process: AgentProcess, sandbox: Sandbox, program: str, variables: Mapping[str, str]
 ) -> AsyncIterator[_Streams]:
     """In the sandbox, with its own state writable and with the network, which its model needs."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 """Within which it has to be ready."""
-_LOOK = 0.5
+_CHECK_SECONDS = 0.5
 _START, _LEAVE = "start", "leave"
 _REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
 _WRITES_ELSEWHERE = (
@@ -165,22 +165,26 @@ class ExternalTask:
 
         bench = AcpClient(self.agent, runner, Mask(process.agent.secrets))
         folder = str(self.tools.workspace.root)
-        last_words = StderrTail()
+        stderr = StderrTail()
         try:
-            async with start_agent(process, last_words) as lines:
+            async with start_agent(process, stderr) as lines:
                 connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
                 try:
-                    session = await lines.unless_ended(self._opened(connection, bench, folder))
+                    session = await lines.unless_ended(
+                        self._open_session(connection, bench, folder)
+                    )
                     return await self._converse(connection, bench, session, text, limits)
                 finally:
                     await bench.terminals.close()
-                    await _closed(connection, lines)
+                    await _close(connection, lines)
         except RequestError as error:
             raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
         except ConnectionError:
-            raise _broken_off(self.agent, last_words, process) from None
+            raise _broken_off(self.agent, stderr, process) from None
 
-    async def _opened(self, connection: ClientSideConnection, bench: AcpClient, folder: str) -> str:
+    async def _open_session(
+        self, connection: ClientSideConnection, bench: AcpClient, folder: str
+    ) -> str:
         from acp import PROTOCOL_VERSION
 
         try:
@@ -189,7 +193,11 @@ class ExternalTask:
                     PROTOCOL_VERSION, client_capabilities=bench.capabilities
                 )
                 if ready.protocol_version != PROTOCOL_VERSION:
-                    raise _other_version(self.agent, ready.protocol_version)
+                    why = (
+                        f"{self.agent} speaks only version {ready.protocol_version} of ACP. "
+                        "Cowork speaks version 1."
+                    )
+                    raise Unavailable(why, code="agent_failed")
                 made = await connection.new_session(cwd=folder, mcp_servers=[])
                 return str(made.session_id)
         except TimeoutError:
@@ -212,7 +220,7 @@ class ExternalTask:
         turn = asyncio.ensure_future(prompt)
         try:
             while not turn.done():
-                await asyncio.wait([turn], timeout=_LOOK)
+                await asyncio.wait([turn], timeout=_CHECK_SECONDS)
                 await self._check_time(limits)
             reason = turn.result().stop_reason
         except (LimitReached, asyncio.CancelledError):
@@ -239,19 +247,14 @@ class ExternalTask:
             limits.extend()
 
 
-def _other_version(name: str, version: int) -> Unavailable:
-    why = f"{name} speaks only version {version} of ACP. Cowork speaks version 1."
-    return Unavailable(why, code="agent_failed")
-
-
-def _broken_off(name: str, last_words: StderrTail, process: AgentProcess) -> Unavailable:
-    said = " ".join(last_words.text.split())[-500:]
+def _broken_off(name: str, stderr: StderrTail, process: AgentProcess) -> Unavailable:
+    said = " ".join(stderr.text.split())[-500:]
     words = f" Its last output: {said}" if said else ""
     hint = f" {_WRITES_ELSEWHERE}" if process.sandbox and _REFUSED.search(words) else ""
     return Unavailable(f"{name} ended unexpectedly.{words}{hint}", code="agent_failed")
 
 
-async def _closed(connection: ClientSideConnection, lines: JsonLines) -> None:
+async def _close(connection: ClientSideConnection, lines: JsonLines) -> None:
     with suppress(Exception):
         await connection.close()
     await lines.close()

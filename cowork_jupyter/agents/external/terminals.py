@@ -117,10 +117,6 @@ def command_line(
     variables = [
         f"{variable.name}={shlex.quote(variable.value)}"
         for variable in env or []
-        if _is_name(variable.name)
+        if _NAME.fullmatch(variable.name)
     ]
     return " ".join([*variables, words])
-
-
-def _is_name(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None

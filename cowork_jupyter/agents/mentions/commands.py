@@ -78,13 +78,13 @@ def parse_command(
         return SendPrompt(name, prompt, tuple(_split(rest, f"{name}:{prompt}")))
     role = next((candidate for candidate in roles if candidate.value == name), None)
     if role:
-        return InRole(role, _wanted(rest, name))
+        return InRole(role, _require_text(rest, name))
     if name in workflows:
         schema = workflows[name].schema
         return RunWorkflow(name, assigned(schema, _split(rest, name)))
     known = skills()
     if name in known:
-        return FollowSkill(name, _wanted(rest, name))
+        return FollowSkill(name, _require_text(rest, name))
     raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
 
 
@@ -110,7 +110,7 @@ def parse_skill_call(text: str, skills: Skills) -> tuple[str, str]:
     return "", text
 
 
-def _wanted(rest: str, name: str) -> str:
+def _require_text(rest: str, name: str) -> str:
     if not rest:
         raise InvalidInput(f"Write what you want after /{name}.", code="empty_command")
     return rest

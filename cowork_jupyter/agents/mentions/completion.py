@@ -41,6 +41,15 @@ from .targets import (
 
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 
+MAX_WAIT_SECONDS = 0.1
+MAX_OFFERS = 20
+_MAX_PER_KIND = 6
+_CACHE_SECONDS, _OFFER_CACHE_SECONDS = 2.0, 60.0
+"""Seconds for which lookups are cached, and for which those of servers are."""
+_MAX_FILES = 5_000
+_MAX_KEPT = 64
+_ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
+
 
 async def resources(connection: McpConnection) -> list[CompletionItem]:
     name = connection.config.name
@@ -133,17 +142,6 @@ async def fill_templates(connection: McpConnection, written: str) -> list[Comple
     return found
 
 
-MOMENT = 0.1
-MAX_OFFERS = 20
-_MAX_OF_A_KIND = 6
-_FRESH, _FRESH_OFFERS = 2.0, 60.0
-"""Seconds for which lookups are cached, and for which those of servers are."""
-_MAX_FILES = 5_000
-_MAX_KEPT = 64
-
-_ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
-
-
 @dataclass
 class _Kept:
     task: asyncio.Future[Any]
@@ -167,7 +165,7 @@ class Completion:
         else:
             return CompletionItems(items=[])
         if looks:
-            await asyncio.wait(looks, timeout=MOMENT)
+            await asyncio.wait(looks, timeout=MAX_WAIT_SECONDS)
         done = [look for look in looks if look.done()]
         found = (
             future.result() for future in done if not future.cancelled() and not future.exception()
@@ -188,14 +186,18 @@ class Completion:
             keep("files", partial(asyncio.to_thread, _files, reach.tools.workspace)),
             keep("cells", partial(_cells, reach)),
             *(
-                keep(f"resources {server.config.name}", partial(resources, server), _FRESH_OFFERS)
+                keep(
+                    f"resources {server.config.name}",
+                    partial(resources, server),
+                    _OFFER_CACHE_SECONDS,
+                )
                 for server in servers
             ),
             *(
                 keep(
                     f"{server.config.name}:{begun}",
                     partial(fill_templates, server, begun),
-                    _FRESH_OFFERS,
+                    _OFFER_CACHE_SECONDS,
                 )
                 for server in servers
                 if (begun := parse_address(typed, server.config.name)) is not None
@@ -209,7 +211,11 @@ class Completion:
     def _prompts(self, reach: Reach) -> list[asyncio.Future[list[CompletionItem]]]:
         return [
             self._keep(
-                "", "", f"prompts {server.config.name}", partial(prompts, server), _FRESH_OFFERS
+                "",
+                "",
+                f"prompts {server.config.name}",
+                partial(prompts, server),
+                _OFFER_CACHE_SECONDS,
             )
             for server in _ready_servers(reach)
         ]
@@ -229,7 +235,7 @@ class Completion:
         role: str,
         what: str,
         look: Callable[[], Awaitable[list[CompletionItem]]],
-        fresh: float = _FRESH,
+        fresh: float = _CACHE_SECONDS,
     ) -> asyncio.Future[list[CompletionItem]]:
         key, now = (notebook, role, what), time.monotonic()
         kept = self._kept.pop(key, None)
@@ -279,7 +285,7 @@ def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]
     counts: dict[str, int] = {}
     for offer in offered:
         counts[offer.kind] = counts.get(offer.kind, 0) + 1
-        if counts[offer.kind] <= _MAX_OF_A_KIND:
+        if counts[offer.kind] <= _MAX_PER_KIND:
             yield offer
 
 

@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 MAX_MENTION_TOKENS, MAX_MESSAGE_TOKENS = 1_500, 5_000
 """Tokens for one mention, and for those of a message."""
 SECONDS = 5.0
-_LEAST = 30
+_MIN_TOKENS = 30
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
 _CUT = "[only the beginning]"
 T = TypeVar("T")
@@ -86,7 +86,9 @@ def _add(
     mention = Mention(text=pointer.text, kind=carried.kind, title=carried.title)
     found.mentions.append(mention)
     text = (
-        head_of(mask(carried.text), min(MAX_MENTION_TOKENS, room), count) if room >= _LEAST else ""
+        head_of(mask(carried.text), min(MAX_MENTION_TOKENS, room), count)
+        if room >= _MIN_TOKENS
+        else ""
     )
     if not text:
         mention.problem = "This message already carries as much as it can."
@@ -128,11 +130,11 @@ class Lookup:
                 if resource := await self._resource(pointer.name):
                     return resource
                 return await self._path(pointer.name, is_sure=True)
-        return await self._named(pointer.name)
+        return await self._find_named(pointer.name)
 
-    async def _named(self, name: str) -> ResolvedMention | None:
+    async def _find_named(self, name: str) -> ResolvedMention | None:
         head, dot, rest = name.partition(".")
-        if head.isidentifier() and (variable := (await self._known()).get(head)):
+        if head.isidentifier() and (variable := (await self._kernel_variables()).get(head)):
             if not dot:
                 return await self._variable(variable)
             if rest.isidentifier() and (column := await self._column(head, rest)):
@@ -142,7 +144,7 @@ class Lookup:
             await self._resource(name)
         )
 
-    async def _known(self) -> Mapping[str, Variable]:
+    async def _kernel_variables(self) -> Mapping[str, Variable]:
         if self._variables is None:
             self._variables = await self.reach.variables()
         return self._variables
@@ -200,7 +202,7 @@ class Lookup:
             facts = await asyncio.to_thread(table_facts, path, data, size)
             if facts:
                 return ResolvedMention(
-                    "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS)
+                    "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
                 )
         if lower.endswith(_TABLES) and self.reach.offers("describe_table"):
             try:
@@ -220,13 +222,13 @@ class Lookup:
 
     async def _cell(self, kind: MentionKind, which: str) -> ResolvedMention:
         state, workspace = await self.reach.cells()
-        cell = cell_of(state, kind, which, self._sent_from())
+        cell = cell_of(state, kind, which, self._sending_cell())
         if cell.is_private:
             raise Forbidden("This cell is tagged private, so it was not sent.")
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = describe_outputs(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS)
+        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
         if kind == "output":
             return ResolvedMention(kind, name, output_text or "[no output]", pictures)
         output = (
@@ -236,7 +238,7 @@ class Lookup:
         head = f"[{name} · {cell.id} · {cell.cell_type}]"
         return ResolvedMention(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
 
-    def _sent_from(self) -> str | None:
+    def _sending_cell(self) -> str | None:
         log = self.reach.log
         return log.journal.store.job(log.job_id).cell_id if log.job_id else None
 

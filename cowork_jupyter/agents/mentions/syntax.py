@@ -50,12 +50,9 @@ class Pointer:
 
 
 def pointers_in(text: str) -> list[Pointer]:
-    found = (_pointer(match) for match in _POINTER.finditer(_without_code(text[:MAX_SCANNED])))
+    prose = "\n".join(_prose(text[:MAX_SCANNED].split("\n")))
+    found = (_pointer(match) for match in _POINTER.finditer(prose))
     return list(dict.fromkeys(found))[:MAX_POINTERS]
-
-
-def _without_code(text: str) -> str:
-    return "\n".join(_prose(text.split("\n")))
 
 
 def _prose(lines: list[str]) -> Iterator[str]:

@@ -15,6 +15,9 @@ from ...tools.notebook.state import CellState, NotebookState
 
 OfferKind = MentionKind | Literal["role", "workflow", "skill", "prompt"]
 
+_MAGICS = ("%%plan", "%%act", "%%ask", "%cowork")
+"""Cells that begin with one of these show our own output."""
+
 
 class CompletionItem(BaseModel):
     """One thing that can stand there."""
@@ -33,10 +36,6 @@ class CompletionItems(BaseModel):
     next: None = None
     more: bool = False
     """Whether something is still being looked up, so that it is worth asking again."""
-
-
-_MAGICS = ("%%plan", "%%act", "%%ask", "%cowork")
-"""Cells that begin with one of these show our own output."""
 
 
 def cell_of(

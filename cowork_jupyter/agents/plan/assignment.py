@@ -30,6 +30,16 @@ _FAILURES_ARE_RESULTS = (
 )
 _FIND_THE_REST = "Find the rest with recall."
 
+FINDINGS_TOKENS = 3_000
+_ADDRESS = (
+    "It was done before, and a review asks for changes. Address what it found, within what the "
+    "step was approved for, and leave the rest as it is."
+)
+_LOOK_AGAIN = (
+    "It was done before, and a review asked for changes, which were made since. Do the step again, "
+    "and see whether what the review found is settled."
+)
+
 
 @dataclass(frozen=True)
 class Results:
@@ -130,17 +140,6 @@ def _how_to_end(step: PlanStep) -> str:
     if runs_only and step.runs_as.permits([Permission.EXECUTE_COMMANDS]):
         lines.append(_FAILURES_ARE_RESULTS)
     return "\n".join(lines)
-
-
-FINDINGS_TOKENS = 3_000
-_ADDRESS = (
-    "It was done before, and a review asks for changes. Address what it found, within what the "
-    "step was approved for, and leave the rest as it is."
-)
-_LOOK_AGAIN = (
-    "It was done before, and a review asked for changes, which were made since. Do the step again, "
-    "and see whether what the review found is settled."
-)
 
 
 def needs_another_round(step: PlanStep, task: Task, review: Review | None) -> bool:

@@ -8,16 +8,15 @@ its events before anything else happens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from ...domain.contexts import DONE, JobStatus, StepStatus, Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.events import TaskCompleted
-from ...domain.figures import Figure, keep_decisions
+from ...domain.figures import reopened
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep
@@ -41,9 +40,9 @@ from .assignment import (
 )
 from .plan_progress import FileLocks, PlanProgress
 from .step_check import (
-    ABOUT_HINT,
     ACCEPT,
     HINT,
+    HINT_QUESTION,
     REPLAN,
     RETRY,
     SKIP,
@@ -65,12 +64,6 @@ class StopExecution(Exception):
         self.choice = choice
 
 
-class StepAttempt(NamedTuple):
-    result: StepResult
-    figures: Sequence[Figure] = ()
-    review: Review | None = None
-
-
 @dataclass
 class Execution:
     """One approved plan being carried out in one job."""
@@ -88,7 +81,7 @@ class Execution:
         self.context, self.job = self.progress.context, self.progress.job
         self.journal, self.tasks = self.progress.journal, self.progress.tasks
         self.budget = self.factory.budget(self.job, AgentRole.ACTOR)
-        self.expectations = self.factory.held_expectations()
+        self.expectations = self.factory.expectation_guard()
 
     @property
     def plan(self) -> Plan:
@@ -97,8 +90,8 @@ class Execution:
     async def run_execution_phase(self) -> Outcome:
         await self.pool.prepare()
         self.progress.prepare()
-        if not self.progress.taken_up:  # else an earlier run of this job may have broken it
-            await self.expectations.look_before(self._log())
+        if not self.progress.resumed_steps:  # else an earlier run of this job may have broken it
+            await self.expectations.check_before(self._log())
         try:
             return await self._run_to_the_end()
         finally:
@@ -119,13 +112,13 @@ class Execution:
 
     async def _run_steps(self) -> None:
         schedule = self.plan.schedule()
-        places = asyncio.Semaphore(self.max_parallel)
+        slots = asyncio.Semaphore(self.max_parallel)
         running: dict[asyncio.Task[None], str] = {}
         ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
         try:
             while True:
                 for step_id in schedule.get_ready():
-                    work = self._see_through(self.progress.steps[step_id], places)
+                    work = self._run_step(self.progress.steps[step_id], slots)
                     task = asyncio.create_task(work)
                     task.add_done_callback(ended.put_nowait)
                     running[task] = step_id
@@ -141,23 +134,23 @@ class Execution:
             if running:
                 await asyncio.wait(running)
 
-    async def _see_through(
-        self, step: PlanStep, places: asyncio.Semaphore, *, in_round: bool = False
+    async def _run_step(
+        self, step: PlanStep, slots: asyncio.Semaphore, *, in_round: bool = False
     ) -> None:
         hint = problem = ""
-        asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
+        asked = self.factory.tools.user.open_question("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
             choice, hint = await self._ask_what_now(step, asked)
-            await self._take_as_expected(step, choice)
+            await self._accept_expectations(step, choice)
             if self._settle(step, choice, asked.context):
                 return
-        while not await self._give_up_half_done(step):
-            self.progress.taken_up.discard(step.id)
+        while not await self._skip_half_done(step):
+            self.progress.resumed_steps.discard(step.id)
             try:
-                async with places:
+                async with slots:
                     end = await self.execute_task(step, hint, problem)
             except Interrupted as lost:
-                self.progress.taken_up.add(step.id)
+                self.progress.resumed_steps.add(step.id)
                 self.progress.update(step.id, StepStatus.WAITING, error=lost.message)
                 continue
             if (
@@ -167,7 +160,7 @@ class Execution:
             ):
                 # Two reviews may send back the same step; one after the other.
                 async with nullcontext() if in_round else self._one_round:
-                    await self._another_round(step, end.review, places)
+                    await self._repeat_steps(step, end.review, slots)
                 hint = problem = ""
                 continue
             if end.is_done:
@@ -178,13 +171,11 @@ class Execution:
             self.progress.update(step.id, StepStatus.WAITING, error=end.text)
             choice, hint = await self._ask_what_now(step, failure_question(step, end))
             problem = end.problem
-            await self._take_as_expected(step, choice, end)
+            await self._accept_expectations(step, choice, end)
             if self._settle(step, choice, end.text, end.result.text):
                 return
 
-    async def _another_round(
-        self, step: PlanStep, review: Review, places: asyncio.Semaphore
-    ) -> None:
+    async def _repeat_steps(self, step: PlanStep, review: Review, slots: asyncio.Semaphore) -> None:
         """Do again what a review sends back; then it is the review's turn again.
 
         All of it is stored before the first of them starts, so that a resumed job goes on from
@@ -202,9 +193,9 @@ class Execution:
                 tx.save_task(self.tasks[repeated_step.id])
             self.progress.store_plan(tx)
         for repeated_step in again:
-            await self._see_through(repeated_step, places, in_round=True)
+            await self._run_step(repeated_step, slots, in_round=True)
 
-    async def _take_as_expected(
+    async def _accept_expectations(
         self, step: PlanStep, choice: str, end: StepEnd | None = None
     ) -> None:
         """What the user accepts is not held against later steps."""
@@ -249,16 +240,16 @@ class Execution:
                 findings=task.findings,
             )
             log.say("user", text, data)
-            result, figures, review = await self._run_agent(step, task, text)
-            end = await self._checked(step, task, result, review)
+            end = await self._check_step(step, task, await self._run_agent(step, task, text))
+        result = end.result
         outcome = TaskResultData(
             status="completed" if result.status == "done" else result.status,
             step_id=step.id,
             left_undone=result.left_undone,
             shortfalls=end.shortfalls,
         )
-        if figures:
-            outcome.figures = list(figures)
+        if end.figures:
+            outcome.figures = list(end.figures)
         if result.assumptions:
             outcome.assumptions = keep_decisions(result.assumptions, [])
         log.say("assistant", result.text, outcome)
@@ -271,11 +262,9 @@ class Execution:
         moves = store.moves(self.context.id, since=revision.made_at)
         return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
 
-    async def _checked(
-        self, step: PlanStep, task: Task, result: StepResult, review: Review | None
-    ) -> StepEnd:
-        if result.status != "done":
-            return StepEnd(result)
+    async def _check_step(self, step: PlanStep, task: Task, end: StepEnd) -> StepEnd:
+        if end.result.status != "done":
+            return end
         tools = self.factory.tools
         check = StepCheck(step, task, tools.registry, self.journal.store, tools.workspace)
         broken = await self.expectations.broken(
@@ -283,12 +272,12 @@ class Execution:
         )
         shortfalls = [
             *check.shortfalls(),
-            *review_shortfalls(step, task, review),
+            *review_shortfalls(step, task, end.review),
             *map(broken_shortfall, broken),
         ]
-        return StepEnd(result, shortfalls, broken, review)
+        return replace(end, shortfalls=shortfalls, broken=broken)
 
-    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepAttempt:
+    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepEnd:
         factory, log, agent = self.factory, self._log(task), agent_of(step)
         try:
             if agent:
@@ -307,30 +296,31 @@ class Execution:
         except Interrupted:
             raise
         except CoworkError as error:
-            return StepAttempt(StepResult(status="failed", summary=error.message))
+            return StepEnd(StepResult(status="failed", summary=error.message))
         if outcome.status is not JobStatus.COMPLETED:
             why = outcome.error or "It gave no reason."
-            return StepAttempt(StepResult(status="failed", summary=why), outcome.figures)
+            failed = StepResult(status="failed", summary=why)
+            return StepEnd(failed, figures=outcome.figures)
         summary = outcome.handed_over
         assumed = assumptions_in(summary)
         said = StepResult(status="done", summary=summary, assumptions=assumed)
         review = outcome.delivered if isinstance(outcome.delivered, Review) else None
-        return StepAttempt(outcome.result or said, outcome.figures, review)
+        return StepEnd(outcome.result or said, figures=outcome.figures, review=review)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         user, log = self.factory.tools.user, self._log(self.tasks[step.id])
-        if question != ABOUT_HINT:
+        if question != HINT_QUESTION:
             choice = await user.ask(question, log, "step")
             if choice != HINT:
                 return choice or STOP, ""
-        return HINT, await user.ask(ABOUT_HINT, log, "step") or ""
+        return HINT, await user.ask(HINT_QUESTION, log, "step") or ""
 
-    async def _give_up_half_done(self, step: PlanStep) -> bool:
+    async def _skip_half_done(self, step: PlanStep) -> bool:
         """Before a step that was cut off runs again: True if the user skips it.
 
         Repeating calls that only look does no harm; for anything else the user decides.
         """
-        if step.id not in self.progress.taken_up:
+        if step.id not in self.progress.resumed_steps:
             return False
         registry, task = self.factory.tools.registry, self.tasks[step.id]
         tool = half_done_tool(task, registry, self.journal.store)

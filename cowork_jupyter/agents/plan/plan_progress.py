@@ -17,6 +17,10 @@ from ...domain.roles import AgentRole
 from ...store import PlanRevision, Transaction
 from ..log import RunLog
 
+LARGE_PLAN = 50
+"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
+PLAN_PAUSE = 0.25
+
 
 class FileLocks:
     def __init__(self) -> None:
@@ -46,11 +50,6 @@ class FileLocks:
             self._locks.pop(path, None)
 
 
-LARGE_PLAN = 50
-"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
-PLAN_PAUSE = 0.25
-
-
 @dataclass
 class PlanProgress:
     journal: Journal
@@ -59,7 +58,7 @@ class PlanProgress:
     revision: PlanRevision
     tasks: dict[str, Task] = field(default_factory=dict)
     """By step id."""
-    taken_up: set[str] = field(default_factory=set)
+    resumed_steps: set[str] = field(default_factory=set)
     """Steps that an earlier run of this job, or a lost worker, had begun or ended."""
     _storing: asyncio.TimerHandle | None = None
 
@@ -120,8 +119,8 @@ class PlanProgress:
     def prepare(self) -> None:
         """Make a task for each step; tasks of an earlier run are taken up as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
-        done, rounds = self._done_before(), self._rounds_before()
-        self.taken_up = set(known)
+        done, rounds = self._tasks_done_before(), self._rounds_before()
+        self.resumed_steps = set(known)
         with self.journal.transaction() as tx:
             for step in self.plan.steps:
                 earlier = known.get(step.id)
@@ -147,7 +146,7 @@ class PlanProgress:
                 tx.save_task(task)
             tx.save_plan(self.revision)
 
-    def _done_before(self) -> dict[tuple[str, str], Task]:
+    def _tasks_done_before(self) -> dict[tuple[str, str], Task]:
         jobs = self.journal.store.executions(self.revision.plan_id)
         return {
             (task.step_id, task.description): task

@@ -38,7 +38,7 @@ class Plans:
     jobs: Jobs
     inquiries: Inquiries
     pool: WorkerPool
-    _under_way: dict[str, Execution] = field(default_factory=dict)
+    _executions: dict[str, Execution] = field(default_factory=dict)
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -82,7 +82,7 @@ class Plans:
         """
         newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
-        return self._revise(context_id, newest, self.checked(raw))
+        return self._revise(context_id, newest, self.validate(raw))
 
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         newest = self.newest(context_id, plan_id)
@@ -108,7 +108,7 @@ class Plans:
         """Store what the user says of a plan's assumptions. Like step statuses, that does not make
         a new revision: what was approved stays.
         """
-        for execution in self._under_way.values():  # which stores the plan again, from its copy
+        for execution in self._executions.values():  # which stores the plan again, from its copy
             copy = execution.progress.revision
             if (copy.plan_id, copy.revision) == (revision.plan_id, revision.revision):
                 revision = copy
@@ -144,7 +144,7 @@ class Plans:
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 
         async def work(started: Job) -> Outcome:
-            return await self._carry_out(context, started, approved, max_parallel)
+            return await self._execute(context, started, approved, max_parallel)
 
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
@@ -155,7 +155,7 @@ class Plans:
             log.event(GuidanceUsed(items=list(used)))
         return Outcome()
 
-    async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
+    async def run_agent(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
         return await self.factory.run(
             context, role, job.id, request, self.factory.budget(job, role)
         )
@@ -175,12 +175,12 @@ class Plans:
             raise Conflict(
                 "A check cannot be resumed. Start it again with **Check that it runs…**."
             )
-        context, approved = store.context(job.context_id), self._approved(job)
+        context, approved = store.context(job.context_id), self._approved_revision(job)
 
         async def work(resumed: Job) -> Outcome:
             if approved:
-                return await self._carry_out(context, resumed, approved)
-            return await self.work_on(context, job.role, resumed, job.request)
+                return await self._execute(context, resumed, approved)
+            return await self.run_agent(context, job.role, resumed, job.request)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
         return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
@@ -203,13 +203,13 @@ class Plans:
         return self.resume(job_id)
 
     def _mark_skipped(self, job: Job, task: Task) -> None:
-        approved = self._approved(job)
+        approved = self._approved_revision(job)
         if approved is None:
             raise Conflict("Only a step of a plan can be skipped.")
         context = self.factory.journal.store.context(job.context_id)
         self._progress(context, job, approved).skip(task)
 
-    def _approved(self, job: Job) -> PlanRevision | None:
+    def _approved_revision(self, job: Job) -> PlanRevision | None:
         """The revision that the user approved with this job, which must still be the newest.
 
         None for a job that executes no plan.
@@ -220,7 +220,7 @@ class Plans:
         _refuse_stale(newest.revision, job.plan_revision or 0)
         return newest
 
-    async def _carry_out(
+    async def _execute(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
     ) -> Outcome:
         execution = Execution(
@@ -232,14 +232,14 @@ class Plans:
                 StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
             ),
         )
-        self._under_way[job.id] = execution
+        self._executions[job.id] = execution
         try:
             return await execution.run_execution_phase()
         finally:
-            del self._under_way[job.id]
+            del self._executions[job.id]
 
     def move_file(self, old: str, new: str) -> None:
-        for execution in self._under_way.values():
+        for execution in self._executions.values():
             execution.progress.revision.move_file(old, new)
 
     def _progress(self, context: Context, job: Job, revision: PlanRevision) -> PlanProgress:
@@ -250,7 +250,7 @@ class Plans:
         """The newest revision of the plan, by default of the current one. Raises NotFound."""
         newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
-            raise _no_such_plan(plan_id)
+            raise NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
         if newest is None:
             raise NotFound("This conversation has no plan yet.", code="no_plan")
         return newest
@@ -266,7 +266,7 @@ class Plans:
             raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
         return found
 
-    def checked(self, raw: dict[str, Any]) -> Plan:
+    def validate(self, raw: dict[str, Any]) -> Plan:
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
@@ -284,10 +284,6 @@ def _senseless_expectations(plan: Plan) -> Iterator[str]:
         for place, expectation in enumerate(step.expects):
             if problem := expectation_problem(expectation):
                 yield f"steps[{index}].expects[{place}].{problem}"
-
-
-def _no_such_plan(plan_id: str) -> NotFound:
-    return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
 
 
 def _approval(job: Job) -> str:

@@ -7,13 +7,14 @@ only to look, or nothing in particular, are done when they say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
-from ...domain.message_data import Shortfall, ShortfallKind, ToolResultData
+from ...domain.figures import Figure
+from ...domain.message_data import ToolResultData
 from ...domain.plan import PlanStep
 from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
@@ -29,6 +30,25 @@ _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
 _PERMISSIONS = frozenset(permission.value for permission in Permission)
 _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+ACCEPT = "accept"
+UPDATE = "update"
+"""Accept, and pin the current state as what is expected."""
+_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
+    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
+_UPDATE = Option(
+    label="Accept and update what is expected",
+    value=UPDATE,
+    description="It counts as done, and the new numbers are pinned.",
+)
+HINT_QUESTION = Question(question="What should I do differently?", allow_custom=True)
+
 
 @dataclass(frozen=True)
 class StepEnd:
@@ -36,6 +56,7 @@ class StepEnd:
     shortfalls: list[Shortfall] = field(default_factory=list)
     broken: list[CheckedExpectation] = field(default_factory=list)
     review: Review | None = None
+    figures: Sequence[Figure] = ()
 
     @property
     def is_done(self) -> bool:
@@ -171,29 +192,6 @@ def broken_shortfall(result: CheckedExpectation) -> Shortfall:
 
 def _plain(path: str) -> str:
     return path.removeprefix("./").strip("/")
-
-
-RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
-ACCEPT = "accept"
-UPDATE = "update"
-"""Accept, and pin the current state as what is expected."""
-
-_OPTIONS = [
-    Option(label="Try again", value=RETRY),
-    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
-    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
-    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
-    Option(label="Stop", value=STOP),
-]
-_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
-
-_UPDATE = Option(
-    label="Accept and update expectations",
-    value=UPDATE,
-    description="It counts as done, and the new numbers are pinned.",
-)
-
-ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 
 
 def failure_question(step: PlanStep, end: StepEnd) -> Question:

@@ -23,6 +23,14 @@ from .parcels import Parcel
 from .sent_files import RemoteResult
 from .worker import Proof, WorkerOrder, grant, perform, sees
 
+CONNECT_SECONDS = 10.0
+SEND_SECONDS = 60.0
+STOP_SECONDS = 10.0
+_NOT_INSTALLED = (
+    "Cowork.workers is 'dask', but Dask is not installed here. "
+    "Run: pip install cowork-jupyter[dask]"
+)
+
 
 class WorkerLost(Exception):
     """The worker is gone, and nobody knows how far it got."""
@@ -57,7 +65,7 @@ class Attempt:
         self.claimed(worker)
         return True
 
-    def hear(self, output: str) -> None:
+    def show_output(self, output: str) -> None:
         """Show its output; a call whose output cannot be shown must not go on unseen."""
         try:
             self._show(output)
@@ -75,15 +83,6 @@ class Attempt:
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
-
-CONNECT_SECONDS = 10.0
-SEND_SECONDS = 60.0
-STOP_SECONDS = 10.0
-
-_NOT_INSTALLED = (
-    "Cowork.workers is 'dask', but Dask is not installed here. "
-    "Run: pip install cowork-jupyter[dask]"
-)
 
 
 class Cluster:
@@ -106,7 +105,7 @@ class Cluster:
 
         A cluster without workers is fine: some start them when there is work.
         """
-        seen = await self._prove(await self.connected())
+        seen = await self._probe_workers(await self.connected())
         if seen and all(isinstance(answer, Exception) for answer in seen.values()):
             raise self._unfit(*next(iter(seen.items())))
 
@@ -137,13 +136,15 @@ class Cluster:
             await own.close()
 
     async def run(self, attempt: Attempt) -> ToolResult | RemoteResult:
-        """Let a worker run this. Raises Lost.
+        """Let a worker run this. Raises WorkerLost.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
         client = await self.connected()
-        if attempt.only_at and attempt.only_at not in await self._workers(client):
-            raise WorkerLost
+        if attempt.only_at:
+            known = (await client.scheduler.identity())["workers"]
+            if attempt.only_at not in known:
+                raise WorkerLost
         order = attempt.order
         self._attempts[order.attempt] = attempt
         future: Dask = client.submit(
@@ -154,7 +155,7 @@ class Cluster:
             pure=False,
             workers=attempt.only_at,
         )
-        self._do(_follow(future, attempt))
+        self._spawn(_follow(future, attempt))
         try:
             return await attempt.outcome
         except asyncio.CancelledError:
@@ -172,9 +173,6 @@ class Cluster:
                 await client.run(function, *arguments, workers=[worker])
 
     # Connecting
-
-    async def _workers(self, client: Dask) -> set[str]:
-        return set((await client.scheduler.identity())["workers"])
 
     async def _connect(self) -> Dask:
         try:
@@ -197,7 +195,7 @@ class Cluster:
 
     def _listen(self, client: Dask) -> None:
         """Repeated before every call: a restarted scheduler has forgotten the subscription."""
-        client.subscribe_topic(self._topic, lambda event: self._hear(client, event[1]))
+        client.subscribe_topic(self._topic, lambda event: self._on_message(client, event[1]))
         client.subscribe_topic("all", lambda event: self._watch(event[1]))
 
     async def _start_cluster(self, dask: Dask) -> Dask:
@@ -210,7 +208,9 @@ class Cluster:
         )
         return self._own
 
-    async def _prove(self, client: Dask, workers: list[str] | None = None) -> dict[str, Any]:
+    async def _probe_workers(
+        self, client: Dask, workers: list[str] | None = None
+    ) -> dict[str, Any]:
         """Let workers look for a file that exists for this moment only."""
         proof = Proof.in_folder(self._settings.workspace)
         try:
@@ -250,22 +250,22 @@ class Cluster:
             if event["worker"] in (attempt.worker, attempt.only_at):
                 attempt.lose()
 
-    def _hear(self, client: Dask, message: dict[str, Any]) -> None:
+    def _on_message(self, client: Dask, message: dict[str, Any]) -> None:
         attempt = self._attempts.get(message["attempt"])
         if message["kind"] == "claim":
             granted = attempt if attempt and attempt.claim(message["worker"]) else None
-            self._do(self._answer(client, message, granted))
+            self._spawn(self._answer(client, message, granted))
         elif attempt is not None and attempt.worker == message["worker"]:
             if message["kind"] == "ended":
                 attempt.ended.set()
             elif not attempt.outcome.done():
-                attempt.hear(message["text"])
+                attempt.show_output(message["text"])
 
     async def _answer(self, client: Dask, message: dict[str, Any], attempt: Attempt | None) -> None:
         """Tell a worker whether to begin; its files must have been sent by then."""
         worker, claim = message["worker"], message["claim"]
         try:
-            parcel = await self._supplied(client, attempt, worker, claim) if attempt else None
+            parcel = await self._send_files(client, attempt, worker, claim) if attempt else None
             granted = attempt is not None and not attempt.outcome.done()
             async with asyncio.timeout(CONNECT_SECONDS):
                 layout = parcel.layout if parcel else None
@@ -274,12 +274,12 @@ class Cluster:
             if attempt:
                 attempt.lose()
 
-    async def _supplied(
+    async def _send_files(
         self, client: Dask, attempt: Attempt, worker: str, claim: str
     ) -> Parcel | None:
         if worker not in self._seen:
             async with asyncio.timeout(CONNECT_SECONDS):
-                await self._prove(client, [worker])
+                await self._probe_workers(client, [worker])
         sees_it = self._seen.get(worker)
         if sees_it is True:
             return None
@@ -298,7 +298,7 @@ class Cluster:
             attempt.fail(error)
         return attempt.parcel
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._background.add(task)  # or it could be thrown away before it has ended
         task.add_done_callback(self._background.discard)

@@ -58,7 +58,7 @@ class DaskPool:
     def __init__(self, settings: Settings) -> None:
         self._settings = replace(settings, api_key="", keys={})
         self._cluster = Cluster(settings)
-        self._tasks: dict[str, _TaskAtWork] = {}
+        self._tasks: dict[str, _RemoteTask] = {}
 
     async def prepare(self) -> None:
         await self._cluster.check()
@@ -66,15 +66,15 @@ class DaskPool:
     def tools(self, registry: ToolRegistry, log: RunLog, files: Sequence[str] = ()) -> ToolRegistry:
         """Send out tools that need nothing but the workspace, and code that runs in scratch."""
         portable = default_tools()
-        task = _TaskAtWork(self._cluster, self._settings, log, dict.fromkeys(files))
+        task = _RemoteTask(self._cluster, self._settings, log, dict.fromkeys(files))
         self._tasks[log.task_id or ""] = task
         sent = [
-            task.sent_out(tool)
+            task.remote(tool)
             for tool in registry.values()
             if tool.travels and portable.get(tool.name) is tool
         ]
         code = registry.get(run_code_in_scratch.name)
-        return registry.replacing(*sent, *([task.with_scratch_sent_out(code)] if code else []))
+        return registry.replacing(*sent, *([task.with_remote_scratch(code)] if code else []))
 
     async def end_task(self, task_id: str) -> None:
         task = self._tasks.pop(task_id, None)
@@ -84,15 +84,15 @@ class DaskPool:
 
     def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         """Send out queries about folders of tables or large files."""
-        task = _TaskAtWork(self._cluster, self._settings, log)
-        return registry.replacing(*map(task.sent_out_if_large, table_tools()))
+        task = _RemoteTask(self._cluster, self._settings, log)
+        return registry.replacing(*map(task.remote_if_large, table_tools()))
 
     async def aclose(self) -> None:
         await self._cluster.aclose()
 
 
 @dataclass
-class _TaskAtWork:
+class _RemoteTask:
     cluster: Cluster
     settings: Settings
     log: RunLog
@@ -100,7 +100,7 @@ class _TaskAtWork:
     """Those that it is about, and what its calls have written; in order."""
     kernel_at: str | None = None
 
-    def sent_out(self, tool: Tool) -> Tool:
+    def remote(self, tool: Tool) -> Tool:
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             if tool.name in WORK_ON_COPIES or await self.cluster.is_shared():
                 return await self._run(tool, parameters, context)
@@ -108,7 +108,7 @@ class _TaskAtWork:
 
         return replace(tool, run=run)
 
-    def sent_out_if_large(self, tool: Tool) -> Tool:
+    def remote_if_large(self, tool: Tool) -> Tool:
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             paths = paths_of(parameters.model_dump(mode="json"))
             is_large = await asyncio.to_thread(are_large, context.workspace, paths)
@@ -118,10 +118,10 @@ class _TaskAtWork:
 
         return replace(tool, run=run)
 
-    def with_scratch_sent_out(self, tool: Tool) -> Tool:
+    def with_remote_scratch(self, tool: Tool) -> Tool:
         """What it runs in scratch runs at a worker, the rest where it did."""
         if tool.read_only:
-            return replace(tool, read_only=self.with_scratch_sent_out(tool.read_only))
+            return replace(tool, read_only=self.with_remote_scratch(tool.read_only))
         return self._in_scratch(tool) if issubclass(tool.parameters, ScratchCode) else tool
 
     def _in_scratch(self, tool: Tool) -> Tool:
@@ -151,9 +151,9 @@ class _TaskAtWork:
             try:
                 outcome = await self.cluster.run(attempt)
             except WorkerLost:
-                self._face_loss(tool, attempt, in_scratch=in_scratch)
+                self._handle_loss(tool, attempt, in_scratch=in_scratch)
             else:
-                result = await self._at_home(outcome, attempt, context)
+                result = await self._bring_home(outcome, attempt, context)
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
@@ -165,7 +165,7 @@ class _TaskAtWork:
         cwd = order.parameters.get("cwd") or PurePosixPath(context.notebook or "").parent
         return pack(context.workspace, () if tables else self.files, tables, str(cwd))
 
-    async def _at_home(
+    async def _bring_home(
         self, outcome: ToolResult | RemoteResult, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
         if isinstance(outcome, ToolResult):
@@ -180,9 +180,9 @@ class _TaskAtWork:
             said = f"{error.message}\nIt had said:\n{result.text[-MAX_REPEATED:]}"
             raise CoworkError(said, code=error.code, retryable=error.retryable) from error
         self.files |= dict.fromkeys(written)
-        there = _listed([file.path for file in layout.files]) or "no files"
+        there = _list_paths([file.path for file in layout.files]) or "no files"
         note = f"[It ran at a worker that had only {there} of the workspace."
-        note += f" Brought back: {_listed(written)}.]" if written else "]"
+        note += f" Brought back: {_list_paths(written)}.]" if written else "]"
         data = {**result.data, "brought_back": written}
         return replace(result, text=f"{result.text}\n{note}", data=data)
 
@@ -215,7 +215,7 @@ class _TaskAtWork:
             task=self.log.task_id or "",
         )
 
-    def _face_loss(self, tool: Tool, attempt: Attempt, *, in_scratch: bool) -> None:
+    def _handle_loss(self, tool: Tool, attempt: Attempt, *, in_scratch: bool) -> None:
         what = f"The worker {attempt.worker or attempt.only_at} was lost during {tool.name}."
         if in_scratch and (attempt.worker or attempt.only_at):
             self.kernel_at = None
@@ -235,7 +235,7 @@ class _TaskAtWork:
             self.log.event(Notice(code="waiting_for_worker", message=what))
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _list_paths(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - MAX_LISTED:,} more" if len(paths) > MAX_LISTED else ""
     return f"{', '.join(paths[:MAX_LISTED])}{more}"
 

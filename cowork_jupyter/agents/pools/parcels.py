@@ -45,7 +45,7 @@ class Parcel:
 
 def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> Parcel:
     """Collect the files at these paths; what is not there, or may not be read, is not sent."""
-    found = dict.fromkeys([*_named(workspace, paths), *_tables(workspace, tables)])
+    found = dict.fromkeys([*_expand_paths(workspace, paths), *_tables(workspace, tables)])
     if len(found) > MAX_FILES:
         raise InvalidInput(
             f"The workers do not see the workspace, and these are more than {MAX_FILES:,} files "
@@ -56,7 +56,7 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     files = []
     for path in found:
         with suppress(CoworkError), workspace.locate(path) as place:
-            files.append(_sent(path, place))
+            files.append(_describe_file(path, place))
     folders = (cwd,) if _is_folder(workspace, cwd) else ()
     return Parcel(workspace, Layout(tuple(files), folders))
 
@@ -96,17 +96,17 @@ def _write(place: Place, data: bytes | None) -> None:
 
 def _digest(workspace: Workspace, path: str) -> str | None:
     with workspace.locate(path) as place:
-        return _sent(path, place).digest if place.exists() else None
+        return _describe_file(path, place).digest if place.exists() else None
 
 
-def _sent(path: str, place: Place) -> SentFile:
+def _describe_file(path: str, place: Place) -> SentFile:
     with place.open() as file:
         opened: Any = file  # typed as if it could not be read into a buffer
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     return SentFile(path, digest, bool(place.stat().st_mode & 0o100))
 
 
-def _named(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
+def _expand_paths(workspace: Workspace, paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         if _is_folder(workspace, path):
             below = visible_files(workspace, path, IgnoreRules(workspace))

@@ -27,6 +27,9 @@ MAX_BROUGHT = 256_000_000
 MAX_STORE = 4_000_000_000
 """Bytes that a worker stores; the least recently used go first."""
 
+FOLDER = "cowork"
+"""In the folder that Dask gives a worker, and removes with it."""
+
 
 @dataclass(frozen=True)
 class SentFile:
@@ -91,17 +94,16 @@ class FileStore:
         return True
 
     def _make_room(self) -> None:
-        kept = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=_used_last)
+        kept = sorted(
+            ((path.stat(), path) for path in self._folder.iterdir()),
+            key=lambda entry: entry[0].st_mtime,
+        )
         size = sum(facts.st_size for facts, _ in kept)
         for facts, file in kept[:-1]:
             if size <= MAX_STORE:
                 return
             file.unlink(missing_ok=True)
             size -= facts.st_size
-
-
-def _used_last(entry: tuple[os.stat_result, Path]) -> float:
-    return entry[0].st_mtime
 
 
 class CopiedTree:
@@ -135,7 +137,7 @@ class CopiedTree:
         removed = [RemoteChange(path, None) for path in sorted(self._sent.keys() - found.keys())]
         changed = [
             RemoteChange(path, file.read_bytes())
-            for path, file in self._bounded(found)
+            for path, file in self._within_limit(found)
             if self._marks.get(path) != _mark(file)
         ]
         return (*removed, *(file for file in changed if self._is_new(file)))
@@ -153,7 +155,7 @@ class CopiedTree:
         sent, data = self._sent.get(changed.path), changed.data or b""
         return sent is None or sent.digest != hashlib.sha256(data).hexdigest()
 
-    def _bounded(self, found: dict[str, Path]) -> Iterator[tuple[str, Path]]:
+    def _within_limit(self, found: dict[str, Path]) -> Iterator[tuple[str, Path]]:
         size = 0
         for path, file in sorted(found.items()):
             if self._marks.get(path) != _mark(file):
@@ -199,9 +201,6 @@ def _mark(file: Path) -> tuple[int, ...]:
 
 
 # Run in a worker's process by its coordinator
-
-FOLDER = "cowork"
-"""In the folder that Dask gives a worker, and removes with it."""
 
 
 def store_of(folder: str) -> FileStore:

@@ -79,7 +79,7 @@ def sees(proof: Proof) -> bool:
     return False
 
 
-_here = threading.local()
+_thread_sandboxes = threading.local()
 """The sandboxes of one thread: to find out what a machine can do takes a moment."""
 
 
@@ -119,12 +119,12 @@ def perform(order: WorkerOrder, topic: str) -> Outcome:
         return open_ and task is not None and task.state in ("executing", "long-running")
 
     try:
-        return asyncio.run(_while(wanted, _perform(order, send, worker.local_directory)))
+        return asyncio.run(_run_while(wanted, _perform(order, send, worker.local_directory)))
     finally:
         send({"kind": "ended"})
 
 
-async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome]) -> Outcome:
+async def _run_while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome]) -> Outcome:
     """Do the work, but cancel it when nobody wants it any more."""
     doing = asyncio.create_task(work)
     stopped = False
@@ -136,7 +136,7 @@ async def _while(wanted: Callable[[], bool], work: Coroutine[Any, Any, Outcome])
 
 
 async def _perform(order: WorkerOrder, send: Send, folder: str = "") -> Outcome:
-    go = await _granted(send)
+    go = await _claim(send)
     if not go.granted:
         return None
     output = _Output(send)
@@ -204,7 +204,7 @@ def _tools_for(order: WorkerOrder) -> ToolRegistry:
 
 def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     """What confines programs on this machine; that may be less than on the coordinator's."""
-    made: dict[str, Sandbox] = _here.__dict__
+    made: dict[str, Sandbox] = _thread_sandboxes.__dict__
     settings = order.settings
     sandbox = made.setdefault(repr(settings), Sandbox(settings))
     tool = tools.permitted_tool(order.tool, order.context.role)
@@ -217,7 +217,7 @@ def _sandbox_for(order: WorkerOrder, tools: ToolRegistry) -> Sandbox:
     return sandbox
 
 
-async def _granted(send: Send) -> _Grant:
+async def _claim(send: Send) -> _Grant:
     claim = new_id("claim")
     answer = _claims[claim] = Future()
     try:

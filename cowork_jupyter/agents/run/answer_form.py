@@ -17,6 +17,25 @@ _ASSIGNED = re.compile(
 _CUE = re.compile(r"\b(?:end|answer|reply|respond|finish|form|format|print)\b", re.IGNORECASE)
 _UNFILLED = frozenset({"", "value", "nan", "none", "…", "..."})
 
+MAX_FILES = 8
+_VERB = re.compile(
+    r"\b(?:write|save|export|store|create|convert|produce|generate|schreib\w*|speicher\w*)\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w./-])(?<!\(['\"])"  # not what a call in quoted code is given
+    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b",
+    re.IGNORECASE,
+)
+_CALLS = {
+    "csv": "table.to_csv({path!r}, index=False)",
+    "xlsx": "table.to_excel({path!r}, index=False)",
+    "parquet": "table.to_parquet({path!r})",
+    "json": "table.to_json({path!r})",
+    **dict.fromkeys(("png", "svg", "pdf"), "fig.savefig({path!r})"),
+    "ipynb": "nbformat.write(notebook, {path!r})",
+}
+
 
 @dataclass(frozen=True)
 class AnswerForm:
@@ -38,7 +57,7 @@ class AnswerForm:
     def wanted(self) -> list[str]:
         return self.missing("")
 
-    def repaired(self, answer: str) -> str:
+    def repair(self, answer: str) -> str:
         """Put back the `@` that small models forget: `count[7]` becomes `@count[7]`."""
         for opening in self.slots:
             if opening.startswith("@") and opening not in answer:
@@ -65,27 +84,6 @@ def _value_behind(opening: str, answer: str) -> str:
     value = re.match(r"[^\]\n]*" if opening.endswith("[") else r"\S*", rest)
     text = value[0].strip(" `'\"*.,").lower() if value else ""
     return "" if text.startswith(("{", "<")) else text
-
-
-MAX_FILES = 8
-
-_VERB = re.compile(
-    r"\b(?:write|save|export|store|create|convert|produce|generate|schreib\w*|speicher\w*)\b",
-    re.IGNORECASE,
-)
-_FILE = re.compile(
-    r"(?<![\w./-])(?<!\(['\"])"  # not what a call in quoted code is given
-    r"[\w./-]+\.(?:csv|tsv|jsonl?|xlsx|parquet|png|svg|pdf|md|txt|html|ipynb|py)\b",
-    re.IGNORECASE,
-)
-_CALLS = {
-    "csv": "table.to_csv({path!r}, index=False)",
-    "xlsx": "table.to_excel({path!r}, index=False)",
-    "parquet": "table.to_parquet({path!r})",
-    "json": "table.to_json({path!r})",
-    **dict.fromkeys(("png", "svg", "pdf"), "fig.savefig({path!r})"),
-    "ipynb": "nbformat.write(notebook, {path!r})",
-}
 
 
 def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:

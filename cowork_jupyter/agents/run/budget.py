@@ -28,9 +28,16 @@ from .usage import (
 
 _UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
 
+_CALIBRATION_TURNS = (1, 2, 4, 8, 16, 32)
+"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
+_TRUNCATED_SHARE, _MIN_CHECKED_TOKENS = 0.5, 2_000
+"""A server that reports less than this share of so many tokens has truncated the prompt."""
+_MIN_WINDOW = 1_000
+"""No context window is this small: such a server leaves cached tokens out of its count."""
+
 
 @dataclass(frozen=True)
-class _Reached:
+class _JobLimit:
     name: str
     size: float
     unit: str
@@ -72,10 +79,10 @@ class JobBudget:
         time since the run last reported any.
         """
         self._spent += Usage(seconds=worked)
-        if self.refusal or self._reached() or await self._day_reached():
+        if self.refusal or self._reached_limit() or await self._day_reached():
             async with self._asking:
                 while not self.refusal:
-                    if limit := self._reached():
+                    if limit := self._reached_limit():
                         await self._ask(limit)
                     elif day := await self._day_reached():
                         await self._ask_until_reset(*day)
@@ -84,7 +91,7 @@ class JobBudget:
         return self.refusal
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
-        charged = self._priced(spent, model).model_copy(update={"model": model})
+        charged = self._with_cost(spent, model).model_copy(update={"model": model})
         self._spent += charged
         log = replace(self._log, task_id=task_id)
         with log.journal.transaction() as tx:
@@ -92,7 +99,7 @@ class JobBudget:
             if charged.total_tokens:
                 log.append(tx, UsageCharged(**charged.model_dump(exclude={"limits"})))
 
-    def _priced(self, spent: Usage, model: str) -> Usage:
+    def _with_cost(self, spent: Usage, model: str) -> Usage:
         if model not in self._configured.prices and spent.total_tokens and self.settings.max_cost:
             self._say_unpriced(model)
         return with_cost(spent, model, self._configured)
@@ -104,15 +111,15 @@ class JobBudget:
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
             self._log.event(Notice(code="no_price", message=message))
 
-    def _reached(self) -> _Reached | None:
+    def _reached_limit(self) -> _JobLimit | None:
         settings = self.settings
         for name, unit in _UNITS.items():
             size = getattr(settings, name)
-            if 0 < size <= self._so_far(name):
-                return _Reached(name, size, unit or settings.currency)
+            if 0 < size <= self._used(name):
+                return _JobLimit(name, size, unit or settings.currency)
         return None
 
-    def _so_far(self, name: str) -> float:
+    def _used(self, name: str) -> float:
         spent = self._spent
         amounts: dict[str, float] = {
             "max_job_iterations": spent.turns,
@@ -122,7 +129,7 @@ class JobBudget:
         }
         return amounts[name]
 
-    async def _ask(self, limit: _Reached) -> None:
+    async def _ask(self, limit: _JobLimit) -> None:
         question = go_on_question(str(limit))
         answer = await self._user.ask(question, self._log)
         if answer == GO_ON:
@@ -143,21 +150,12 @@ class JobBudget:
                 if await self._user.ask(reset_question(str(limit)), self._log) != GO_ON:
                     self.refusal = str(limit)
 
-    def _extend(self, limit: _Reached) -> None:
+    def _extend(self, limit: _JobLimit) -> None:
         amount = getattr(self._configured, limit.name) or limit.size
-        limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
+        limits = {**self._spent.limits, limit.name: round(self._used(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)
-
-
-_LESSONS = (1, 2, 4, 8, 16, 32)
-"""Turns after which the token counter is calibrated; later ones would teach it nothing new."""
-
-_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
-"""A server that reports less than this share of so many tokens has truncated the prompt."""
-_TOO_LITTLE = 1_000
-"""No context window is this small: such a server leaves cached tokens out of its count."""
 
 
 @dataclass
@@ -175,7 +173,9 @@ class Accounting:
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.
-            is_lesson = self.limits.turns in _LESSONS and not sum(map(count_pictures, messages))
+            is_lesson = self.limits.turns in _CALIBRATION_TURNS and not sum(
+                map(count_pictures, messages)
+            )
             if not self._was_truncated(spent, messages, name) and is_lesson:
                 self.counter.learn(map(message_text, messages), spent.prompt_tokens)
         elif not is_free and (reader.reply.raw or reader.reply.reasoning):
@@ -192,7 +192,7 @@ class Accounting:
             sum(self.counter(message_text(message)) for message in messages),
             spent.prompt_tokens,
         )
-        if sent < _TOO_SHORT_TO_TRUNCATE or not _TOO_LITTLE <= read < sent * _TRUNCATED:
+        if sent < _MIN_CHECKED_TOKENS or not _MIN_WINDOW <= read < sent * _TRUNCATED_SHARE:
             return False
         self.known.learn_window(name, read)
         said = (

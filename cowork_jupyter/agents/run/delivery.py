@@ -23,6 +23,13 @@ from ..log import RunLog
 
 _LOOKING = frozenset({Permission.READ_FILES})
 
+_MIN_WORDS = 2
+"""Per step, beside the values that vary: one common word may be chance."""
+_SHARE_OF_WORDS = 0.75
+"""How much of a step's words another must have to be the same step."""
+_SHARE_OF_STEPS = 0.5
+"""More than this share of the steps must be kept."""
+
 
 def deliver_plan(
     log: RunLog,
@@ -108,7 +115,7 @@ def _next_revision(
 
 
 def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Iterator[str]:
-    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    held = {role: _assignable(role, tools, agents) for role in _roles(plan)}
     for index, step in enumerate(plan.steps):
         for name in step.tools_needed:
             if name not in held[step.runs_as]:
@@ -118,7 +125,7 @@ def unfit_steps(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> Ite
 
 def fit_to_team(plan: Plan, tools: ToolRegistry, agents: Collection[str]) -> tuple[Plan, list[str]]:
     """A model's plan without such assignments, and a sentence on each that was removed."""
-    held = {role: _held_by(role, tools, agents) for role in _roles(plan)}
+    held = {role: _assignable(role, tools, agents) for role in _roles(plan)}
     return with_sound_team(plan, held, agents)
 
 
@@ -126,21 +133,13 @@ def _roles(plan: Plan) -> set[AgentRole]:
     return {step.runs_as for step in plan.steps}
 
 
-def _held_by(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
+def _assignable(role: AgentRole, tools: ToolRegistry, agents: Collection[str]) -> set[str]:
     permitted = {tool.name for tool in tools.permitted(role)}
     return (
         permitted
         | {str(permission) for permission in role.spec.permissions}
         | {f"{MARK}{name}" for name in agents}
     )
-
-
-_MIN_WORDS = 2
-"""Per step, beside the values that vary: one common word may be chance."""
-_SHARE_OF_WORDS = 0.75
-"""How much of a step's words another must have to be the same step."""
-_SHARE_OF_STEPS = 0.5
-"""More than this share of the steps must be kept."""
 
 
 def as_guidance(template: Template) -> Guidance:
@@ -157,7 +156,9 @@ def followed_template(plan: Plan, templates: Sequence[Template]) -> Template | N
 def _share_kept(plan: Plan, template: Template) -> float:
     """The share of distinctive template steps that occur in the plan, each matched once."""
     telling = [
-        said for step in template.plan.steps if len(said := _said(step.action)) >= _MIN_WORDS
+        said
+        for step in template.plan.steps
+        if len(said := words(PLACE.sub(" ", step.action))) >= _MIN_WORDS
     ]
     there = [words(step.action) for step in plan.steps]
     kept = 0
@@ -174,7 +175,3 @@ def _share_kept(plan: Plan, template: Template) -> float:
             there.remove(same)
             kept += 1
     return kept / len(telling) if telling else 0.0
-
-
-def _said(action: str) -> frozenset[str]:
-    return words(PLACE.sub(" ", action))

@@ -17,7 +17,7 @@ from .tool_environment import ToolEnvironment
 
 
 @dataclass
-class HeldExpectations:
+class ExpectationGuard:
     """Holds one run, or one execution of a plan, to what is pinned where it works."""
 
     pinned: PinnedExpectations
@@ -26,7 +26,7 @@ class HeldExpectations:
     """Broken ones that this run is not blamed for, with how they were broken."""
     _said: set[str] = field(default_factory=set)
 
-    async def look_before(self, log: RunLog) -> None:
+    async def check_before(self, log: RunLog) -> None:
         broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
@@ -63,13 +63,13 @@ class HeldExpectations:
         self, log: RunLog, own: Sequence[Expectation], *, pinned: bool = True
     ) -> list[CheckedExpectation]:
         notebook = log.notebook
-        everywhere = await self._pinned(notebook) if pinned else []
+        everywhere = await self._load_pinned(notebook) if pinned else []
         expected = [*own, *everywhere]
         if not expected:
             return []
         return await self.checks.check(notebook, expected, {expectation.id for expectation in own})
 
-    async def _pinned(self, notebook: str | None) -> list[Expectation]:
+    async def _load_pinned(self, notebook: str | None) -> list[Expectation]:
         try:
             return await self.pinned.all(notebook)
         except CoworkError:  # the notebook is gone, or cannot be read

@@ -64,7 +64,7 @@ class FigureCheck:
     _outputs: dict[str, Output] = field(default_factory=dict)
     """By message, so that each is parsed once."""
 
-    async def of(self, text: str) -> list[Figure]:
+    async def find(self, text: str) -> list[Figure]:
         """The figures of a text with their sources. Never raises."""
         try:
             if not await asyncio.to_thread(find_figures, text):
@@ -76,10 +76,10 @@ class FigureCheck:
             logger.exception("The figures of a text were not looked up")
             return []
 
-    async def of_plan(self, plan: Plan) -> list[Figure]:
+    async def find_in_plan(self, plan: Plan) -> list[Figure]:
         """The figures in the words of a plan, time estimates left out."""
         words = [plan.goal, *(f"{step.action}\n{step.reason}" for step in plan.steps)]
-        return await self.of("\n\n".join([*words, *plan.risks, *plan.prerequisites]))
+        return await self.find("\n\n".join([*words, *plan.risks, *plan.prerequisites]))
 
     def objection(self, figures: Iterable[Figure], to: Literal["answer", "cell"]) -> str:
         """What to tell the model, once per kind of text; "" if nothing."""

@@ -15,8 +15,12 @@ GO_ON, STOP = "go_on", "stop"
 MAX_REPLY_TOKENS = 100_000
 """Beyond so many tokens in one reply, its time counts too, because it may never end."""
 
-_PAUSE = 5.0
+_MAX_WRITING_PAUSE = 5.0
 """Seconds between two pieces of a reply that still count as writing; longer pauses are waiting."""
+
+_REMEMBERED_TURNS = 4
+_SAME_ERRORS = 3
+_NO_CALL = ""
 
 
 class LimitReached(Exception):
@@ -98,13 +102,13 @@ class RunLimits:
         """Until the first piece comes, a reply counts as waiting."""
         self._last_piece = None
 
-    def progressed(self, written: int, most: int | None = None) -> float:
+    def add_progress(self, written: int, most: int | None = None) -> float:
         """Account for a piece of a reply, which has `written` tokens by now; returns its time.
 
         Raises LimitReached in the middle of a turn: a model can write for ever.
         """
         now, before = self._clock(), self._last_piece
-        if before is not None and now - before <= _PAUSE and written < MAX_REPLY_TOKENS:
+        if before is not None and now - before <= _MAX_WRITING_PAUSE and written < MAX_REPLY_TOKENS:
             self._counted_from += now - before
         self._last_piece = now
         if most is not None and written >= most:
@@ -137,19 +141,14 @@ class RunLimits:
                 self._began += self._clock() - self._wait_began
 
 
-_MEMORY = 4
-_SAME = 3
-_NO_CALL = ""
-
-
 class CircleGuard:
     def __init__(self) -> None:
         self._turns: list[str] = []
         self._errors: list[str] = []
 
     def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
-        self._turns = [*self._turns, _signature(calls)][-_MEMORY:]
-        self._errors = [*self._errors, error][-_SAME:]
+        self._turns = [*self._turns, _signature(calls)][-_REMEMBERED_TURNS:]
+        self._errors = [*self._errors, error][-_SAME_ERRORS:]
         circle = find_circle(self._turns) or _same_error(self._errors)
         if circle:
             self._turns.clear()
@@ -159,7 +158,7 @@ class CircleGuard:
 
 def _same_error(errors: Sequence[str]) -> str | None:
     """A model that writes different code each time, all failing alike, is stuck as well."""
-    if len(errors) == _SAME and errors[0] and len(set(errors)) == 1:
+    if len(errors) == _SAME_ERRORS and errors[0] and len(set(errors)) == 1:
         return f"the same error three times, {errors[0]}"
     return None
 

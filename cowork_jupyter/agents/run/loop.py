@@ -24,7 +24,7 @@ from .answer_form import how_to_write
 from .budget import JobBudget
 from .call_log import CallRecord
 from .delivery import as_guidance, deliver_plan, followed_template
-from .expectations import HeldExpectations, broken_text
+from .expectations import ExpectationGuard, broken_text
 from .figure_check import FigureCheck
 from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, go_on_question
 from .model_session import ModelSession
@@ -95,7 +95,7 @@ class AgentLoop:
     budget: JobBudget
     wanted_files: tuple[str, ...] = ()
     """Files that the request asks for; cleared once the model was reminded of them."""
-    expectations: HeldExpectations | None = None
+    expectations: ExpectationGuard | None = None
     """What must still hold at the end; None if somebody else checks that."""
     agents: Collection[str] = ()
     templates: Sequence[Template] = ()
@@ -112,28 +112,28 @@ class AgentLoop:
     """Whether it did anything that can have broken an expectation."""
     _warned: bool = False
     """Whether it was told which expectations it broke."""
-    _begun: list[str] = field(default_factory=list)
+    _answer_parts: list[str] = field(default_factory=list)
 
     async def run(self) -> Outcome:
         self._wants_files = bool(self.wanted_files)
         try:
             if self.expectations:
-                await self.expectations.look_before(self.log)
-            outcome = await self._take_up()
+                await self.expectations.check_before(self.log)
+            outcome = await self._resume_question()
             while outcome is None:
                 try:
-                    outcome = await self._held(await self._turn())
+                    outcome = await self._check_expectations(await self._turn())
                 except LimitReached as limit:
-                    outcome = await self._go_on(f"The limit of {limit} was reached.")
+                    outcome = await self._ask_to_go_on(f"The limit of {limit} was reached.")
             return outcome
         finally:
             await self.budget.spend(Usage(seconds=self.limits.lap()))
 
-    async def _take_up(self) -> Outcome | None:
+    async def _resume_question(self) -> Outcome | None:
         """Take up a question that an earlier, interrupted run left open."""
-        if question := self.user.left_open("model", self.log):
-            await self._answer_to(question, "model")
-        if question := self.user.left_open("limits", self.log):
+        if question := self.user.open_question("model", self.log):
+            await self._ask_user(question, "model")
+        if question := self.user.open_question("limits", self.log):
             return await self._may_go_on(question, "You stopped the agent at this limit.")
         return None
 
@@ -157,36 +157,36 @@ class AgentLoop:
             case Plan() | Review() as delivery:
                 return await self._deliver(reply, delivery)
             case StepResult() as result:
-                return await self._end(reply, result)
+                return await self._report_result(reply, result)
         if reply.problem or reply.is_empty:
             problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
-        reply = replace(reply, text=self.session.form.repaired(reply.text))
+        reply = replace(reply, text=self.session.form.repair(reply.text))
         if reply.cut == "length":
-            self._say(reply, await self.figures.of(reply.text))
-            return self._go_on_writing(reply)
+            self._store_reply(reply, await self.figures.find(reply.text))
+            return self._continue_answer(reply)
         if problem := self._objection(reply.text):
-            self._say(reply)
+            self._store_reply(reply)
             self.log.say("system", problem)
             return None
         return await self._answer(reply)
 
     async def _answer(self, reply: Reply) -> Outcome | None:
         """End with this answer, unless it has figures without a source."""
-        figures = await self.figures.of(reply.text)
+        figures = await self.figures.find(reply.text)
         # A small model that was asked for a form, or for files, would only lose what it has.
         is_settled = self.session.asks_for_code and (self.session.form.slots or self._wants_files)
         if not is_settled and (problem := self.figures.objection(figures, "answer")):
             self._send_back(reply, reply.text, problem)
             return None
-        self._say(reply, figures, assumptions_in(reply.text))
-        return self._done(reply, figures)
+        self._store_reply(reply, figures, assumptions_in(reply.text))
+        return self._finish(reply, figures)
 
     def _send_back(self, reply: Reply, words: str, problem: str) -> None:
         self.log.say("assistant", words, reply.beside_text(problem))
         self.log.say("system", problem)
 
-    async def _held(self, outcome: Outcome | None) -> Outcome | None:
+    async def _check_expectations(self, outcome: Outcome | None) -> Outcome | None:
         """Check expectations before a run ends well: breakage is sent back once, then the run has
         failed.
         """
@@ -201,7 +201,7 @@ class AgentLoop:
         if self._warned:
             return Outcome(JobStatus.FAILED, _STILL_BROKEN.format(broken=said))
         self._warned = True
-        self._begun.clear()
+        self._answer_parts.clear()
         self.log.say("system", _BROKEN.format(broken=said))
         return None
 
@@ -218,27 +218,27 @@ class AgentLoop:
             self.wanted_files = ()
             files = " and ".join(map(repr, unwritten))
             return _WRITE.format(files=files, call=how_to_write(unwritten[0]))
-        missing = self.session.form.missing("\n".join([*self._begun, answer]))
+        missing = self.session.form.missing("\n".join([*self._answer_parts, answer]))
         if not missing or self._reminded:
             return ""
         self._reminded = True
         return _FILL_IN.format(forms=" and ".join(missing))
 
-    def _go_on_writing(self, reply: Reply) -> Outcome | None:
+    def _continue_answer(self, reply: Reply) -> Outcome | None:
         """The server's limit cut the answer off: ask for the rest, a few times."""
-        self._begun.append(reply.text)
-        if len(self._begun) > MAX_PARTS:
+        self._answer_parts.append(reply.text)
+        if len(self._answer_parts) > MAX_PARTS:
             self.log.say("system", _GIVEN_UP)
-            return self._done(Reply())
+            return self._finish(Reply())
         self.log.say("system", _CONTINUE)
         return None
 
-    def _done(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
-        text = "\n".join([*self._begun, *([reply.text] if reply.text else [])])
+    def _finish(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
+        text = "\n".join([*self._answer_parts, *([reply.text] if reply.text else [])])
         return Outcome(text=text, figures=figures)
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
-        self._say(reply)
+        self._store_reply(reply)
         self._computed = True
         records = await self.runner.run(calls.tools)
         self._has_changed = self._has_changed or self.runner.has_changed(records)
@@ -253,9 +253,9 @@ class AgentLoop:
             self.log.say("system", problem)
             return None
         if calls.terminate or any(call.terminate for call in calls.tools):
-            return self._terminated(reply, records)
+            return self._terminate(reply, records)
         if self.session.asks_for_code and (answer := self._printed_answer(records)):
-            figures = await self.figures.of(answer)
+            figures = await self.figures.find(answer)
             self.log.say("assistant", answer, Reply().beside_text("", figures))
             return Outcome(text=answer, figures=figures)
         circle = self._guard.observe(calls.tools, _error_of(records))
@@ -263,10 +263,10 @@ class AgentLoop:
 
     def _printed_answer(self, records: list[CallRecord]) -> str:
         printed = "\n".join(record.result.output for record in records if record.result)
-        printed = self.session.form.repaired(printed)
+        printed = self.session.form.repair(printed)
         return printed if self.session.form.is_met(printed) else ""
 
-    def _terminated(self, reply: Reply, records: list[CallRecord]) -> Outcome:
+    def _terminate(self, reply: Reply, records: list[CallRecord]) -> Outcome:
         """The model's last act. A task whose last calls all failed has not succeeded."""
         errors = [record.error for record in records if record.error]
         if self.log.task_id and len(errors) == len(records):
@@ -274,13 +274,13 @@ class AgentLoop:
         return Outcome(text=reply.text)
 
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
-        self._say(reply)
+        self._store_reply(reply)
         self._strikes = 0
-        if await self._answer_to(question, "model") is None:
+        if await self._ask_user(question, "model") is None:
             return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
         return None
 
-    async def _answer_to(self, question: Question, asker: Asker) -> str | None:
+    async def _ask_user(self, question: Question, asker: Asker) -> str | None:
         with self.limits.waiting():
             return await self.user.ask(question, self.log, asker)
 
@@ -288,9 +288,10 @@ class AgentLoop:
         kind = delivery.type
         if kind not in self.log.role.spec.formats:
             return await self._strike(reply, f"The {self.log.role} role does not produce a {kind}.")
-        self._say(reply)
+        self._store_reply(reply)
         if isinstance(delivery, Plan):
-            known, figures = self.runner.files_known(delivery), await self.figures.of_plan(delivery)
+            known = self.runner.files_known(delivery)
+            figures = await self.figures.find_in_plan(delivery)
             tools = self.runner.tools.registry
             deliver_plan(self.log, delivery, tools, self.agents, known, figures)
             if template := followed_template(delivery, self.templates):
@@ -299,16 +300,16 @@ class AgentLoop:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text, delivered=delivery)
 
-    async def _end(self, reply: Reply, result: StepResult) -> Outcome | None:
+    async def _report_result(self, reply: Reply, result: StepResult) -> Outcome | None:
         """The agent reports how it ended; whoever assigned the task records that.
 
         A request that was not, or only partly, fulfilled is not completed.
         """
-        figures = await self.figures.of(result.text)
+        figures = await self.figures.find(result.text)
         if problem := self.figures.objection(figures, "answer"):
             self._send_back(reply, reply.raw, problem)
             return None
-        self._say(reply)
+        self._store_reply(reply)
         if self.log.task_id:
             return Outcome.of(result, figures)
         if result.status != "done":
@@ -337,20 +338,20 @@ class AgentLoop:
             self._nudged = True
             self.log.say("system", _NUDGE.format(circle=circle))
             return None
-        return await self._go_on(f"The agent is going in circles: {circle}.")
+        return await self._ask_to_go_on(f"The agent is going in circles: {circle}.")
 
-    async def _go_on(self, why: str) -> Outcome | None:
+    async def _ask_to_go_on(self, why: str) -> Outcome | None:
         """Ask the user whether to go on; headless, the run ends."""
         return await self._may_go_on(go_on_question(why), why)
 
     async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
-        if await self._answer_to(question, "limits") != GO_ON:
+        if await self._ask_user(question, "limits") != GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False
         return None
 
-    def _say(
+    def _store_reply(
         self, reply: Reply, figures: Sequence[Figure] = (), assumed: Sequence[Assumption] = ()
     ) -> None:
         if reply.text or reply.reasoning:

@@ -73,10 +73,10 @@ def inserted_cells(messages: Sequence[Message]) -> frozenset[str]:
 def code_run(messages: Sequence[Message]) -> list[str]:
     """Code that ran successfully in the user's kernel, but in no cell."""
     calls = [message.data for message in messages if isinstance(message.data, ToolCallData)]
-    code = {call.call_id: call.parameters.get("code", "") for call in calls if _runs_code(call)}
+    code = {
+        call.call_id: call.parameters.get("code", "")
+        for call in calls
+        if call.tool == "run_code" and call.parameters.get("where") != SCRATCH
+    }
     results = [message.data for message in messages if isinstance(message.data, ToolResultData)]
     return [str(code[result.call_id]) for result in results if result.ok and result.call_id in code]
-
-
-def _runs_code(call: ToolCallData) -> bool:
-    return call.tool == "run_code" and call.parameters.get("where") != SCRATCH

@@ -35,11 +35,22 @@ from .history import Asides, LookUp, PastMessages, SentHistory, Summariser
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
 
-_INTERVAL = 2.0
+_PROGRESS_SECONDS = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
 
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 """Per token, about, for servers that send many tokens in one piece."""
+
+HISTORY_TOKENS = 24_000
+"""Sent of the conversation, unless the model turns out to take less."""
+_REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
+"""Of a known window, so much is reserved for the reply, at most one part in so many."""
+_MIN_HISTORY_TOKENS = 300
+"""Tokens below which cutting a conversation further makes no sense."""
+_MAX_SHORTENINGS = 6
+_MENTIONS_SHARE = 3
+_USAGE_SECONDS = 1.0
+"""Seconds a model with a complete reply gets to end it and report its usage."""
 
 
 class ReplyEvents:
@@ -85,12 +96,12 @@ class WritingProgress:
     def _add(self, text: str) -> None:
         self._pieces += 1
         self._characters += len(text)
-        written = max(self._pieces, self._characters // _CHARACTERS)
+        written = max(self._pieces, self._characters // _CHARACTERS_PER_TOKEN)
         # Tokens are guessed here, so nobody is cut off who keeps to the window.
-        now = self.limits.progressed(written, 2 * self.window if self.window else None)
+        now = self.limits.add_progress(written, 2 * self.window if self.window else None)
         if self._pieces == 1:
             self._since = self._reported = now
-        elif now - self._reported >= _INTERVAL:
+        elif now - self._reported >= _PROGRESS_SECONDS:
             self._reported = now
             self.log.event(
                 ReplyProgress(
@@ -100,23 +111,6 @@ class WritingProgress:
                     seconds_left=round(self.limits.seconds_left, 1),
                 )
             )
-
-
-HISTORY_TOKENS = 24_000
-"""Sent of the conversation, unless the model turns out to take less."""
-
-_REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
-"""Of a known window, so much is reserved for the reply, at most one part in so many."""
-
-_LEAST = 300
-"""Tokens below which cutting a conversation further makes no sense."""
-
-_MAX_SHORTENINGS = 6
-
-_MENTIONS_SHARE = 3
-
-_LAST_WORDS = 1.0
-"""Seconds a model with a complete reply gets to end it and report its usage."""
 
 
 @dataclass
@@ -169,7 +163,7 @@ class ModelSession:
     async def look_up_mentions(self, message: Message | None) -> None:
         if message is None or self.look_up is None or not isinstance(message.data, TextData):
             return
-        room = self._room(self.known.window(self._name)) // _MENTIONS_SHARE
+        room = self._history_room(self.known.window(self._name)) // _MENTIONS_SHARE
         self.is_about_tables |= await self._asides.look_up(message, self.look_up, room)
 
     async def ask(self) -> Reply:
@@ -178,7 +172,7 @@ class ModelSession:
         while True:
             history = await self._make_room(self._history())
             try:
-                reply = await self._ask_seeing(history)
+                reply = await self._ask_with_fallback(history)
             except ContextOverflow as error:
                 if not self._shorten(error, failed):
                     raise
@@ -194,24 +188,26 @@ class ModelSession:
         sent.
         """
         sent = sum(cost_of(message, self.counter) for message in self._history())
-        if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _LEAST):
+        if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _MIN_HISTORY_TOKENS):
             return False
-        window = error.window or (self._beside() + sent) * 3 // 4
+        window = error.window or (self._overhead_tokens() + sent) * 3 // 4
         failed.append(window)
-        room = self._room(window)
+        room = self._history_room(window)
         # Where that would have fitted, by our count, our count is wrong.
         self.history_tokens = room if error.window and room < sent else sent // 2
         said = f"{error.message} Retrying with a shorter history."
         self.log.event(Notice(code="context_overflow", message=said))
         return True
 
-    def _room(self, window: int | None) -> int:
+    def _history_room(self, window: int | None) -> int:
         if window is None:
             return self.history_tokens
         reply = min(_REPLY_TOKENS, window // _REPLY_SHARE)
-        return max(_LEAST, min(self.history_tokens, window - self._beside() - reply))
+        return max(
+            _MIN_HISTORY_TOKENS, min(self.history_tokens, window - self._overhead_tokens() - reply)
+        )
 
-    def _beside(self) -> int:
+    def _overhead_tokens(self) -> int:
         more = json.dumps(self.request_form.arguments) if self.request_form.arguments else ""
         return self.counter(self.request_form.system) + self.counter(more)
 
@@ -219,7 +215,7 @@ class ModelSession:
         """Have what no longer fits summarised, leaving room for the turns to come."""
         if self._leaves_out or self.model.is_guide or not has_gaps(history):
             return history
-        room = self._room(self.known.window(self._name))
+        room = self._history_room(self.known.window(self._name))
         older = older_half(list(self._past.newest_first()), room, self.counter)
         if not older:
             return history
@@ -238,7 +234,7 @@ class ModelSession:
         await self.budget.spend(spent, name or self._name, self.log.task_id)
         return self._history()
 
-    async def _ask_seeing(self, history: list[Message]) -> Reply:
+    async def _ask_with_fallback(self, history: list[Message]) -> Reply:
         """Ask; tools or pictures that the server refuses are not sent again."""
         try:
             return await self._ask(history)
@@ -279,9 +275,9 @@ class ModelSession:
             await self.log.journal.until_free()
             is_free = self.model.is_guide
             await self._accounting.charge(reader, request.messages, self._name, is_free=is_free)
-        return self._understood(reader)
+        return self._interpret(reader)
 
-    def _understood(self, reader: ReplyReader) -> Reply:
+    def _interpret(self, reader: ReplyReader) -> Reply:
         """The reply, including calls in another form than was asked for."""
         reply = reader.reply
         if self.model.is_guide:
@@ -318,7 +314,7 @@ class ModelSession:
                         self._reasoning_field = chunk.field
                     self._events.show(reader.feed(chunk))
                     if reader.is_whole and patience.when() is None:
-                        patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
+                        patience.reschedule(asyncio.get_running_loop().time() + _USAGE_SECONDS)
         except TimeoutError:
             if not patience.expired():  # another's, which is a failure
                 raise
@@ -347,6 +343,6 @@ class ModelSession:
         return {**self.request_form.arguments, "temperature": temperature}
 
     def _history(self) -> list[Message]:
-        room = self._room(self.known.window(self._name))
+        room = self._history_room(self.known.window(self._name))
         pictures = MAX_SENT if self.vision.sees(self._name) else 0
-        return self._sent.fitting(room, pictures, self.form if self.asks_for_code else None)
+        return self._sent.select(room, pictures, self.form if self.asks_for_code else None)

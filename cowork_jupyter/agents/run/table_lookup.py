@@ -55,7 +55,7 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
         with suppress(TimeoutError):
             async with asyncio.timeout(KERNEL_SECONDS):
                 known = await _variables(tools, log, request)
-        known += await _described(tools, log, request)
+        known += await _describe_files(tools, log, request)
         async with asyncio.timeout(SECONDS):
             note = await asyncio.to_thread(_note, tools, log, request, known)
             return replace(note, text=log.mask(note.text))
@@ -74,12 +74,12 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
         room = MAX_CHARACTERS // (len(tables) + len(known))
         lines = [_HEAD, *(table.text(room) for table in tables), *(text[:room] for text in known)]
         return TableNote("\n".join(lines), is_asked_about=True)
-    others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _unnamed(tools, log)]
+    others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _nearby_tables(tools, log)]
     lines = [other.brief for other in others if other]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
 
 
-async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
+async def _describe_files(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
     paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
     if not paths or DESCRIBE not in tools.registry:
         return []
@@ -111,7 +111,7 @@ def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableF
         return None
 
 
-def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
+def _nearby_tables(tools: ToolEnvironment, log: RunLog) -> list[str]:
     """The tables beside the notebook, or at the top of the workspace, if they are few."""
     folder = (log.notebook or "").rpartition("/")[0] or "."
     workspace = tools.unasked_workspace(log, "list_directory", path=folder)
@@ -120,11 +120,9 @@ def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
     with workspace.locate(folder) as place:
         names = [entry.name for entry in place.entries() if not entry.name.startswith(".")]
     found = [name for name in names if _FILE.fullmatch(name)]
-    return [_in(folder, name) for name in found] if len(found) <= MAX_UNNAMED else []
-
-
-def _in(folder: str, name: str) -> str:
-    return name if folder == "." else f"{folder}/{name}"
+    if len(found) > MAX_UNNAMED:
+        return []
+    return found if folder == "." else [f"{folder}/{name}" for name in found]
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:

@@ -51,21 +51,23 @@ class ToolEnvironment:
     def expectation_checks(self) -> ExpectationChecks:
         return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
 
-    def unasked(self, log: RunLog, tool: str, parameters: Mapping[str, Any]) -> Clearance | None:
+    def clear_unasked(
+        self, log: RunLog, tool: str, parameters: Mapping[str, Any]
+    ) -> Clearance | None:
         """Clearance for a call that exists and that nobody has to be asked about, else None."""
         found = self.registry.get(tool)
         return self.gate.clear_unasked(found, parameters, log) if found else None
 
     def unasked_workspace(self, log: RunLog, tool: str, **parameters: Any) -> Workspace | None:
         """The workspace as such a call would see it, or None."""
-        clearance = self.unasked(log, tool, parameters)
+        clearance = self.clear_unasked(log, tool, parameters)
         return clearance.guard(self.workspace) if clearance else None
 
     async def call_unasked(
         self, log: RunLog, tool: str, parameters: dict[str, Any], notebook: str | None = None
     ) -> ToolResult | None:
         """Run such a call; None if there is no clearance."""
-        clearance = self.unasked(log, tool, parameters)
+        clearance = self.clear_unasked(log, tool, parameters)
         if clearance is None:
             return None
         context = ToolContext(

@@ -148,7 +148,7 @@ class ToolRunner:
         try:
             tool = await self._clear(record)
             record.began = time.monotonic()
-            async with self._recorded(call, tool):
+            async with self._checkpoint(call, tool):
                 result = await self._call(record, tool)
         except CoworkError as error:
             self._calls.fail(record, error)
@@ -181,7 +181,7 @@ class ToolRunner:
         return tool
 
     @asynccontextmanager
-    async def _recorded(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
+    async def _checkpoint(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
         log, step = self.log, self.step.id if self.step else None
         place = (log.context_id, log.job_id, log.task_id, step)
         use = ToolUse(*place, call.tool, tool.permissions, call.parameters)
@@ -209,7 +209,7 @@ class ToolRunner:
         written = result.cell_edit.after if result.cell_edit else None
         if self.figures is None or written is None or written.cell_type != "markdown":
             return []
-        return await self.figures.of(written.source)
+        return await self.figures.find(written.source)
 
     def files_known(self, plan: Plan) -> dict[str, str]:
         """Fingerprints of the files that were read for a plan, and those that it names."""

@@ -24,6 +24,14 @@ from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
 from ...policy.administrator import WHO, Administrator
 
+_MILLION = 1_000_000
+_TABLE = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, tokens INTEGER, money REAL)"
+_ADD = (
+    "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE "
+    "SET tokens = tokens + excluded.tokens, money = money + excluded.money"
+)
+_LOCK_SECONDS = 5.0
+
 
 def message_text(message: dict[str, Any]) -> str:
     content = message["content"] or ""
@@ -49,9 +57,6 @@ def estimate_usage(messages: Sequence[dict[str, Any]], written: int, count: Toke
     )
 
 
-_MILLION = 1_000_000
-
-
 def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
     price = settings.prices.get(model)
     if price is None:
@@ -62,13 +67,6 @@ def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
 
 
 logger = logging.getLogger(__name__)
-
-_TABLE = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, tokens INTEGER, money REAL)"
-_ADD = (
-    "INSERT INTO days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE "
-    "SET tokens = tokens + excluded.tokens, money = money + excluded.money"
-)
-_LOCK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from .tool_environment import ToolEnvironment
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-LEAST_SECONDS, SHARE = 0.3, 0.05
+MIN_SECONDS, SHARE = 0.3, 0.05
 """What watching may cost: so much time, or this share of the run's, whichever is more."""
 TABLES_BEFORE, LOOKS_BEFORE = 0.06, 0.04
 """Of that, what is spent before the run; each look may take its time once for the tables, and once
@@ -39,6 +39,8 @@ for what is asked about them.
 """
 PATIENCE = 2.0
 """Seconds for an idle kernel to answer, on a machine that may be busy."""
+
+MAX_ANSWERS = 32
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class _Watch:
         self._began = time.monotonic()
 
     async def end(self) -> list[DataEffect]:
-        allowed = max(LEAST_SECONDS, SHARE * (time.monotonic() - self._began))
+        allowed = max(MIN_SECONDS, SHARE * (time.monotonic() - self._began))
         seconds = (allowed - TABLES_BEFORE - 2 * LOOKS_BEFORE) / 2
         changes, run = await asyncio.gather(
             _try(self._files_after()), _try(self._tables_after(seconds))
@@ -202,9 +204,6 @@ async def _try(look: Awaitable[T]) -> T | None:
         return None
 
 
-MAX_ANSWERS = 32
-
-
 @dataclass(frozen=True)
 class _Answer:
     run: tuple[str, str, int]
@@ -263,7 +262,7 @@ class CellWatch:
         kernels, workspace = self.tools.kernels, self.tools.workspace
         try:
             async with asyncio.timeout(PATIENCE):
-                return await kernels.tables(workspace, notebook, looks, LEAST_SECONDS / 2)
+                return await kernels.tables(workspace, notebook, looks, MIN_SECONDS / 2)
         except TimeoutError:
             raise Unavailable(
                 "The kernel is busy and does not answer. Try again when its cell has finished.",

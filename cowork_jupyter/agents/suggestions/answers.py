@@ -28,6 +28,11 @@ _ONLY_THOUGHT = "The model has thought again."
 
 Line = SuggestionText | SuggestionReset
 
+_KERNEL_SECONDS = 1.0
+"""For looking into the kernel: nothing else takes time."""
+_MAX_FILES = 5_000
+_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
+
 
 class CodeAnswer:
     def __init__(self, *, bare: bool = False, shell: bool = False) -> None:
@@ -149,18 +154,12 @@ def restore_secrets(proposed: str, original: str, mask: Mask) -> str:
     return "\n".join(kept)
 
 
-_SECONDS = 1.0
-"""For looking into the kernel: nothing else takes time."""
-_MAX_FILES = 5_000
-_ABOUT_FILES = ("FileNotFoundError", "OSError", "IsADirectoryError", "NotADirectoryError")
-
-
 async def answer_by_rules(
     tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
 ) -> SuggestionDone:
     """What the guide says of a failed cell; the source is unchanged if it has no fix."""
     assert request.error is not None
-    looked = await look_around(tools, log, notebook, request, _SECONDS)
+    looked = await look_around(tools, log, notebook, request, _KERNEL_SECONDS)
     files: tuple[str, ...] = ()
     may_list = tools.unasked_workspace(log, "list_directory", path=".")
     if request.error.name in _ABOUT_FILES and may_list:

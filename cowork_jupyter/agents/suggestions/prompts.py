@@ -13,56 +13,21 @@ from ...llm.frames import Frame
 from ...llm.tokens import Count, cut_middle
 from ...policy.visible import spell_hidden
 from ...tools.kernel.state import Variable
-from .surroundings import Surroundings, in_order, related
+from .surroundings import Surroundings, in_notebook_order, related_cells
 
 _FRAME = re.compile(r"(?:Cell In\s*\[|Input In\s*\[|File |<ipython-input)")
 _LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen ", "<__array_")
 _NUMBERED = re.compile(r"^(?:-+>)?\s*\d+\s?")
 _MAX_TRACEBACK = 60_000
-_SHORT = 4
+_MIN_LINE = 4
 """Characters below which a line is no evidence of a cell."""
-
-
-def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
-    """The traceback with library frames counted instead, and lines of private cells left out."""
-    hidden = {
-        line.strip()
-        for source in private
-        for line in source.splitlines()
-        if len(line.strip()) >= _SHORT
-    }
-    lines = list(_own_frames(error.traceback[-_MAX_TRACEBACK:].splitlines()))
-    kept = [line for line in lines if _NUMBERED.sub("", line).strip() not in hidden]
-    said = f"{error.name}: {error.value}".rstrip(": ")
-    text = "\n".join(kept).strip()
-    return text if error.value and error.value.strip() in text else f"{text}\n{said}".strip()
-
-
-def _own_frames(lines: list[str]) -> Iterator[str]:
-    skipped, is_library = 0, False
-    for line in lines:
-        if _FRAME.match(line.lstrip()):
-            is_library = any(sign in line for sign in _LIBRARY)
-            skipped += is_library
-        elif is_library and line and not line[0].isspace() and not line.startswith("-"):
-            is_library = False  # what the error says, after the last frame
-        if is_library:
-            continue
-        if skipped:
-            yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
-            skipped = 0
-        yield line
-    if skipped:
-        yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
-
 
 MAX_CELL = 6_000
 """Tokens of the cell itself: it is rewritten as a whole, so it must be read as a whole."""
-_FAILURE, _TRIED, _CELL = 900, 700, 500
-_VARIABLES = 3
+_FAILURE_TOKENS, _TRIED_TOKENS, _CELL_TOKENS = 900, 700, 500
+_VARIABLES_SHARE = 3
 _MAX_COLUMNS = 40
 _MAX_LINE = 160
-
 _CODE = (
     "Write short, idiomatic code as a good colleague would: the notebook's own libraries, names "
     "and style; one idea; the result as the last expression; no comments that repeat the code. "
@@ -91,6 +56,39 @@ _WANTED = {
 }
 
 
+def failure_text(error: CellError, private: Iterable[str] = ()) -> str:
+    """The traceback with library frames counted instead, and lines of private cells left out."""
+    hidden = {
+        line.strip()
+        for source in private
+        for line in source.splitlines()
+        if len(line.strip()) >= _MIN_LINE
+    }
+    lines = list(_own_frames(error.traceback[-_MAX_TRACEBACK:].splitlines()))
+    kept = [line for line in lines if _NUMBERED.sub("", line).strip() not in hidden]
+    said = f"{error.name}: {error.value}".rstrip(": ")
+    text = "\n".join(kept).strip()
+    return text if error.value and error.value.strip() in text else f"{text}\n{said}".strip()
+
+
+def _own_frames(lines: list[str]) -> Iterator[str]:
+    skipped, is_library = 0, False
+    for line in lines:
+        if _FRAME.match(line.lstrip()):
+            is_library = any(sign in line for sign in _LIBRARY)
+            skipped += is_library
+        elif is_library and line and not line[0].isspace() and not line.startswith("-"):
+            is_library = False  # what the error says, after the last frame
+        if is_library:
+            continue
+        if skipped:
+            yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+            skipped = 0
+        yield line
+    if skipped:
+        yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+
+
 @dataclass(frozen=True)
 class Prompter:
     frame: Frame
@@ -112,7 +110,7 @@ class Prompter:
         system = _ASKS[request.kind].replace("{language}", language)
         parts = [*self._parts(request, around, tried), *([mentioned] if mentioned else [])]
         data = self.frame.around("\n\n".join(parts))
-        wanted = [_WANTED[request.kind], *self._selected(request)]
+        wanted = [_WANTED[request.kind], *self._selection_text(request)]
         if request.instruction.strip():
             wanted.append(f"The user's words: {request.instruction.strip()}")
         return [
@@ -126,27 +124,29 @@ class Prompter:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
             failure = failure_text(request.error, around.private)
-            parts.append(f"It failed:\n{self._cut(failure, _FAILURE)}")
+            parts.append(f"It failed:\n{self._cut(failure, _FAILURE_TOKENS)}")
         if tried:
-            each = _TRIED // len(tried)
+            each = _TRIED_TOKENS // len(tried)
             sources = "\n---\n".join(self._cut(attempt, each) for attempt in tried)
             parts.append(f"Tried already, and no help:\n{sources}")
         return parts
 
     def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
         room, parts = self.budget, []
-        variables = self._variables(around.named_in(self._naming(request)), room // _VARIABLES)
+        variables = self._variables(
+            around.named_in(self._naming(request)), room // _VARIABLES_SHARE
+        )
         room -= self.count(variables)
         kept = []
-        for cell in related(request.cell_id, around.cells, self._naming(request)):
-            text = self._cut(cell.source, min(_CELL, room))
+        for cell in related_cells(request.cell_id, around.cells, self._naming(request)):
+            text = self._cut(cell.source, min(_CELL_TOKENS, room))
             room -= self.count(text)
             if not text:
                 break
             kept.append(cell.model_copy(update={"source": text}))
         sources = {cell.id: cell.source for cell in kept}
         numbers = {cell.id: number for number, cell in enumerate(around.cells, 1)}
-        for cell in in_order(kept, around.cells):
+        for cell in in_notebook_order(kept, around.cells):
             ran = ", not run yet" if cell.cell_type == "code" and not cell.has_run else ""
             head = f"Cell {numbers[cell.id]} ({cell.cell_type}{ran}):"
             parts.append(f"{head}\n{spell_hidden(sources[cell.id])}")
@@ -171,7 +171,7 @@ class Prompter:
             lines.append(line)
         return "\n".join(["Variables:", *lines]) if lines else ""
 
-    def _selected(self, request: SuggestionRequest) -> list[str]:
+    def _selection_text(self, request: SuggestionRequest) -> list[str]:
         if request.kind != "change" or not request.selection:
             return []
         first, last = sorted(request.selection)

@@ -52,13 +52,15 @@ logger = logging.getLogger(__name__)
 
 Ready = Callable[[Context], Awaitable[Context]]
 
-_SECONDS, _COMPLETION_SECONDS, _LAST_WORDS = 180.0, 10.0, 0.3
+_ANSWER_SECONDS, _COMPLETION_SECONDS, _USAGE_SECONDS = 180.0, 10.0, 0.3
 """For a whole answer, for a completion, and for its usage once the answer is complete."""
-_FRESH, _STALE = 2.0, 30.0
+_FRESH_SECONDS, _STALE_SECONDS = 2.0, 30.0
 """Seconds in which completions need not look again, and after which they wait for it."""
 _MAX_KNOWN = 50
 _MAX_TRIED = 3
 _STORED = ("fix", "explain", "generate", "change")
+
+_OPTIONS = {"max_tokens": MAX_TOKENS}
 
 
 @dataclass
@@ -145,10 +147,10 @@ class Suggestions:
         budget = self._budget(name)
         looked, mentioned = await asyncio.gather(
             look_around(self.factory.tools, self._log(context), context.notebook, request),
-            self._mentioned(context, request, budget),
+            self._look_up_mentions(context, request, budget),
         )
-        around = _checked(Surroundings.of(request, looked))
-        tried = [*self._rejected(context, request), *request.tried][-_MAX_TRIED:]
+        around = _refuse_private(Surroundings.of(request, looked))
+        tried = [*self._rejected_sources(context, request), *request.tried][-_MAX_TRIED:]
         while True:
             prompter = Prompter(self._frame(context), self.factory.llm.counter, budget)
             messages = prompter.messages(request, around, tried, mentioned.text if budget else "")
@@ -162,9 +164,9 @@ class Suggestions:
                 if not budget:
                     raise
                 budget, tried = 0, []  # the cell alone may still fit
-        yield self._done(request, answer, name)
+        yield self._finish(request, answer, name)
 
-    async def _mentioned(
+    async def _look_up_mentions(
         self, context: Context, request: SuggestionRequest, budget: int
     ) -> Mentioned:
         reach = self.factory.reach(self._log(context), context.notebook)
@@ -180,17 +182,17 @@ class Suggestions:
         self, name: str, messages: list[dict[str, Any]], answer: CodeAnswer | WordsAnswer
     ) -> AsyncGenerator[SuggestionEvent, None]:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _SECONDS
+        deadline = loop.time() + _ANSWER_SECONDS
         async with aclosing(self.factory.llm.model.stream(ModelRequest(messages, name))) as chunks:
             while (chunk := await _next(chunks, deadline, lenient=answer.is_whole)) is not None:
                 for line in answer.feed(chunk):
                     yield line
                 if answer.is_whole:
-                    deadline = min(deadline, loop.time() + _LAST_WORDS)
+                    deadline = min(deadline, loop.time() + _USAGE_SECONDS)
         for line in answer.finish():
             yield line
 
-    def _done(
+    def _finish(
         self, request: SuggestionRequest, answer: CodeAnswer | WordsAnswer, name: str
     ) -> SuggestionDone:
         if answer.is_cut:
@@ -213,7 +215,7 @@ class Suggestions:
         window, wanted = self.factory.llm.known.window(name), self.factory.settings.notebook_tokens
         return wanted if window is None else min(wanted, max(0, window // 4))
 
-    def _rejected(self, context: Context, request: SuggestionRequest) -> list[str]:
+    def _rejected_sources(self, context: Context, request: SuggestionRequest) -> list[str]:
         store = self.factory.journal.store
         decisions = store.notices(context.id, "suggestion_decided")
         refused = {
@@ -258,7 +260,7 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        around = _checked(Surroundings.of(request, await self._recent(context, request)))
+        around = _refuse_private(Surroundings.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 
     async def _completion(self, asked: ModelRequest, answer: CodeAnswer) -> str:
@@ -276,14 +278,14 @@ class Suggestions:
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
         age = time.monotonic() - at
-        if looked is not None and age < _FRESH:
+        if looked is not None and age < _FRESH_SECONDS:
             return looked
         task = asyncio.ensure_future(
             look_around(self.factory.tools, self._log(context), context.notebook, request)
         )
         self._looking.add(task)
         task.add_done_callback(lambda done: self._remember(key, done))
-        return looked if looked is not None and age < _STALE else await asyncio.shield(task)
+        return looked if looked is not None and age < _STALE_SECONDS else await asyncio.shield(task)
 
     def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookLook]) -> None:
         self._looking.discard(task)
@@ -309,9 +311,6 @@ class Suggestions:
         yield done
 
 
-_OPTIONS = {"max_tokens": MAX_TOKENS}
-
-
 async def _next(
     chunks: AsyncGenerator[Chunk, None], deadline: float, *, lenient: bool
 ) -> Chunk | None:
@@ -327,7 +326,7 @@ async def _next(
         raise Stalled("The model takes too long. Try again.") from None
 
 
-def _checked(around: Surroundings) -> Surroundings:
+def _refuse_private(around: Surroundings) -> Surroundings:
     if around.is_private:
         raise Forbidden(
             "This cell is tagged private, so it is not sent to a model. Remove the tag to get "

@@ -90,7 +90,7 @@ async def look_around(
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
         found.extend(listed.items)
-        names = set(names_of(_words_of(request)))
+        names = set(names_of(f"{request.source}\n{request.instruction}"))
         tables = [
             place
             for place, variable in enumerate(found)
@@ -116,10 +116,6 @@ async def look_around(
     return NotebookLook(private, tuple(found), state.language)
 
 
-def _words_of(request: SuggestionRequest) -> str:
-    return f"{request.source}\n{request.instruction}"
-
-
 def names_of(source: str) -> list[str]:
     found = dict.fromkeys(_NAME.findall(source[:_MAX_SOURCE]))
     return [name for name in found if name not in _BUILTINS]
@@ -130,7 +126,7 @@ def cell_names(source: str) -> CellNames:
     return (names_in(source) if len(source) <= _MAX_SOURCE else None) or CellNames()
 
 
-def related(
+def related_cells(
     cell_id: str, cells: Sequence[NearbyCell], source: str, nearest: int = 2
 ) -> list[NearbyCell]:
     """Other cells that matter for one: those that define the names it uses, the newest for each
@@ -150,6 +146,8 @@ def related(
     return list(found.values())
 
 
-def in_order(cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]) -> list[NearbyCell]:
+def in_notebook_order(
+    cells: Iterable[NearbyCell], all_cells: Sequence[NearbyCell]
+) -> list[NearbyCell]:
     wanted = {cell.id for cell in cells}
     return [cell for cell in all_cells if cell.id in wanted]

@@ -163,7 +163,7 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         request, service = self._request, self._service
         if plan is None:
-            sent = await service.send_words(
+            sent = await service.send_text(
                 context.id, request.text, request.role, policy=request.policy, model=request.model
             )
             return str(sent.job_id)

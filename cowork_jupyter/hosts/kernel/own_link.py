@@ -143,7 +143,7 @@ class OwnLink:
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         async def start() -> str:
-            sent = await self._service.send_words(
+            sent = await self._service.send_text(
                 context_id,
                 message["content"],
                 self._service.role_catalog.chosen(message["role"]),

@@ -57,8 +57,8 @@ def test_most_requests_ask_for_no_form(request_text: str) -> None:
 
 def test_a_forgotten_sign_costs_no_turn() -> None:
     form = AnswerForm.of(ASKED)
-    assert form.repaired("So product[42].") == "So @product[42]."
-    assert form.repaired("byproduct[1] @product[42]") == "byproduct[1] @product[42]"
+    assert form.repair("So product[42].") == "So @product[42]."
+    assert form.repair("byproduct[1] @product[42]") == "byproduct[1] @product[42]"
 
 
 @pytest.mark.asyncio

@@ -69,7 +69,7 @@ async def test_a_guest_that_has_gone_does_not_hurt_the_call() -> None:
 async def test_a_guest_that_does_not_listen_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_LAST_WORDS", 0.01)
+    monkeypatch.setattr(module, "_DRAIN_SECONDS", 0.01)
     async with (
         asyncio.timeout(60),
         reporting_progress("execute_command", lambda _: asyncio.sleep(600)) as say,

@@ -285,7 +285,7 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
     assert await service.inquiries.ask(same, log) == "yes"
     assert bench.events(EventType.QUESTION_ASKED) == []
     assert len(bench.messages(MessageType.TEXT)) == 2  # the request, and the answer once
-    assert service.inquiries.left_open("model", log) is None
+    assert service.inquiries.open_question("model", log) is None
     await service.jobs.cancel(job_id)
     assert service.inquiries.pending(bench.context.id, "question") == []
 

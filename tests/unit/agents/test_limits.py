@@ -134,7 +134,7 @@ def test_time_in_which_the_model_writes_does_not_count() -> None:
     limits.begin_reply()
     clock.now += 3  # until it begins
     for piece in range(1_000):
-        limits.progressed(piece)
+        limits.add_progress(piece)
         clock.now += 0.5
     assert (limits.seconds, limits.seconds_left) == (3.5, 6.5)
     assert limits.lap() == 503, "the job's account still has it"
@@ -144,12 +144,12 @@ def test_a_trickle_is_waiting() -> None:
     clock = Clock()
     limits = made(clock, max_seconds=10)
     limits.begin_reply()
-    limits.progressed(1)
+    limits.add_progress(1)
     clock.now += 6
-    limits.progressed(2)
+    limits.add_progress(2)
     clock.now += 6
     with pytest.raises(LimitReached, match="max_seconds"):
-        limits.progressed(3)
+        limits.add_progress(3)
 
 
 def test_a_reply_has_an_end_also_where_nothing_else_limits_it() -> None:
@@ -158,20 +158,20 @@ def test_a_reply_has_an_end_also_where_nothing_else_limits_it() -> None:
     limits.begin_reply()
     for written in range(0, MAX_REPLY_TOKENS, 1_000):
         clock.now += 4
-        limits.progressed(written)
+        limits.add_progress(written)
     clock.now += 4
-    limits.progressed(MAX_REPLY_TOKENS)
+    limits.add_progress(MAX_REPLY_TOKENS)
     clock.now += 4
     with pytest.raises(LimitReached, match="max_seconds"):
-        limits.progressed(MAX_REPLY_TOKENS + 1)
+        limits.add_progress(MAX_REPLY_TOKENS + 1)
 
 
 def test_the_tokens_of_a_reply_count_while_it_is_written() -> None:
     limits = made(Clock(), max_tokens=100)
     limits.tokens = 90
-    limits.progressed(9)
+    limits.add_progress(9)
     with pytest.raises(LimitReached, match="max_tokens"):
-        limits.progressed(10)
+        limits.add_progress(10)
 
 
 def test_a_wait_that_is_cancelled_does_not_count_either() -> None:

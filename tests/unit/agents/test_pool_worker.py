@@ -14,7 +14,7 @@ from cowork_jupyter.agents.pools.worker import (
     Proof,
     WorkerOrder,
     _perform,
-    _while,
+    _run_while,
     grant,
     sees,
 )
@@ -39,7 +39,7 @@ class Coordinator:
             grant(message["claim"], self.granted)
 
     async def order(self, order: WorkerOrder) -> Outcome:
-        return await _while(lambda: True, _perform(order, self.hear))
+        return await _run_while(lambda: True, _perform(order, self.hear))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_a_call_that_is_not_granted_does_nothing(order: WorkerOrder) -> No
 async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: WorkerOrder) -> None:
     wanted = iter([True, False])
     nobody = _perform(command(order, "touch touched"), lambda _message: None)
-    assert await _while(lambda: next(wanted, False), nobody) is None
+    assert await _run_while(lambda: next(wanted, False), nobody) is None
     assert not (order.context.workspace.root / "touched").exists()
 
 
@@ -87,7 +87,7 @@ async def test_what_is_stopped_is_stopped_once_and_may_clear_up() -> None:
             cleared_up = True
 
     wanted = iter([True])
-    assert await _while(lambda: next(wanted, False), work()) is None
+    assert await _run_while(lambda: next(wanted, False), work()) is None
     assert cleared_up
 
 

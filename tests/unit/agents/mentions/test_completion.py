@@ -108,7 +108,7 @@ class SlowKernel(OneKernel):
 async def test_a_slow_kernel_holds_nothing_up_and_is_not_asked_twice(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion, "MOMENT", 0.02)
+    monkeypatch.setattr(completion, "MAX_WAIT_SECONDS", 0.02)
     slow = SlowKernel()
     desk.bench.service.factory.tools.kernels = slow
     start = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.agents.suggestions.prompts import Prompter, failure_text
-from cowork_jupyter.agents.suggestions.surroundings import Surroundings, related
+from cowork_jupyter.agents.suggestions.surroundings import Surroundings, related_cells
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell, SuggestionRequest
 from cowork_jupyter.llm.frames import Frame
@@ -53,7 +53,7 @@ def test_lines_of_private_cells_are_left_out() -> None:
 
 
 def test_cells_that_make_the_names_come_before_neighbours() -> None:
-    found = [cell.id for cell in related("f", CELLS, "sales['region']")]
+    found = [cell.id for cell in related_cells("f", CELLS, "sales['region']")]
     assert found == ["b", "e", "d"]
 
 

@@ -132,7 +132,7 @@ def test_any_file_can_be_used_and_forgotten_and_all_else_in_the_settings_stays(
 
 def test_turning_off_keeps_a_server_that_was_chosen(settings: Settings) -> None:
     connections = Connections(settings)
-    connections.choose(connections.proposed("http://localhost:11434/v1", "mine"))
+    connections.choose(connections.propose("http://localhost:11434/v1", "mine"))
     assert run("model", "use", "--off") == 0
     assert Connections(settings).current().model == "mine"
 
@@ -157,7 +157,7 @@ def test_a_small_model_is_set_beside_the_chosen_server(
 ) -> None:
     with ScriptedServer(models="large tiny") as server:
         connections = Connections(settings)
-        connections.choose(connections.proposed(server.base_url, "large"))
+        connections.choose(connections.propose(server.base_url, "large"))
         assert run("model", "small", "gone") == 2
         assert "Set Small model to one of: large, tiny" in capsys.readouterr().err
         assert run("model", "small", "tiny") == 0
