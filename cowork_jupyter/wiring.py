@@ -42,17 +42,15 @@ from .domain.settings import Settings
 from .effects.silenced import SilencedWarnings
 from .guidance.instructions import InstructionFinder
 from .guidance.memory import WorkspaceMemory
-from .guidance.skill_catalogue import SkillCatalogue
-from .guidance.skill_switches import SkillSwitches
-from .guidance.skill_tool import SkillTools
-from .guidance.skills import Skills
+from .guidance.skill_tool import SkillCatalogue, SkillTools
+from .guidance.skills import Skills, SkillSwitches
 from .llm.base_prompts import BasePrompts
+from .llm.conversation import VisionSupport
 from .llm.frames import Frames
 from .llm.known_models import KnownModels
-from .llm.providers import usual_prices
+from .llm.providers import default_prices
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
-from .llm.vision import VisionSupport
 from .mcp.client.servers import servers_of
 from .new_jobs import NewJobs
 from .operations import JobWatch, log_operation
@@ -65,7 +63,7 @@ from .record.changes import compare
 from .record.memory import MemoryProposals
 from .retention import DeletedConversations, Retention
 from .roles import RoleCatalog
-from .roles.plugins import plugin_roles
+from .roles.catalog import plugin_roles
 from .service import CoworkService
 from .store import Store
 from .tools.kernel.scratch_kernel import ScratchKernels
@@ -106,7 +104,7 @@ def build_service(
 
     connections = Connections(settings)
     administrator = connections.administrator
-    usual = usual_prices(settings.currency)
+    usual = default_prices(settings.currency)
     settings = replace(settings, prices={**usual, **settings.prices, **administrator.prices})
     day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)

@@ -228,7 +228,7 @@ class Lookup:
         name = state.name_of(cell.id)
         came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
-        output_text = described(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
+        output_text = describe_outputs(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
         if kind == "output":
             return ResolvedMention(kind, name, output_text or "[no output]", pictures)
         output = (

@@ -182,7 +182,7 @@ class _CellsAround:
         place, selected = self._active + 2, self._where.state.selected
         if selected.strip() and cell.id == self._where.state.active:
             page.put_cut(place + 0.1, "They have selected:", selected, page.room // 6)
-        output = described(cell.outputs, _MAX_OUTPUT)
+        output = describe_outputs(cell.outputs, _MAX_OUTPUT)
         if output:
             page.put_cut(place + 0.2, "Its output:", output, page.room // 3)
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from ...domain.contexts import DONE, JobStatus, StepStatus, Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.events import TaskCompleted
-from ...domain.figures import reopened
+from ...domain.figures import keep_decisions
 from ...domain.identity import now
 from ...domain.message_data import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep

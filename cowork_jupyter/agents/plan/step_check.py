@@ -14,7 +14,7 @@ from functools import cached_property
 from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.figures import Figure
-from ...domain.message_data import ToolResultData
+from ...domain.message_data import Shortfall, ShortfallKind, ToolResultData
 from ...domain.plan import PlanStep
 from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission

@@ -201,7 +201,7 @@ class PastMessages:
         return found
 
     def _read_older(self, older: Iterator[Message]) -> Iterator[Message]:
-        for message in map(spelled, filter(self._is_sent, older)):
+        for message in map(spell_out_result, filter(self._is_sent, older)):
             self._known.append(message)
             yield message
 
