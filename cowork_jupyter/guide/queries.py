@@ -218,7 +218,7 @@ _SPREAD = (
 
 
 def _each_number(request: Request, form: str) -> Select | None:
-    numbers = [column.name for column in request.table.of_kind("number")]
+    numbers = request.table.names_of("number")
     names = [column for column in request.columns if column in numbers] or (
         numbers[:_MAX_COLUMNS] if not request.columns else []
     )

@@ -60,6 +60,14 @@ class Table:
     def column(self, name: str) -> ColumnFacts | None:
         return next((column for column in self.columns if column.name == name), None)
 
+    def names_of(self, kind: str) -> list[str]:
+        return [column.name for column in self.of_kind(kind)]
+
+    def kind_of(self, name: str) -> str:
+        """Empty if there is no such column."""
+        column = self.column(name)
+        return column.kind if column else ""
+
     @property
     def categories(self) -> list[ColumnFacts]:
         """Text columns with few values."""

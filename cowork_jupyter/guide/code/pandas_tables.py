@@ -14,8 +14,8 @@ def clean(writer: PandasWriter) -> None:
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
     lines = [f"{name} = {table}.copy()"]
-    texts = [facts.name for facts in request.table.of_kind("text")]
-    numbers = [facts.name for facts in request.table.of_kind("number")]
+    texts = request.table.names_of("text")
+    numbers = request.table.names_of("number")
     if texts:
         chosen = sheet.name("texts", "text_columns")
         lines.append(call(f"{chosen} = [", map(literal, texts), "]"))

@@ -27,7 +27,7 @@ def loaded(sheet: Sheet, table: Table) -> TableVariable:
         else:
             lines = _with_pandas(sheet, table, name)
         sheet.add(*lines)
-        dates = frozenset(column.name for column in table.of_kind("date"))
+        dates = frozenset(table.names_of("date"))
         sheet.tables[table.path] = TableVariable(name, dates, frozenset(table.names))
     return sheet.tables[table.path]
 

@@ -48,8 +48,7 @@ class Writer(ABC):
         return self.request.table.column(name)
 
     def is_number(self, name: str) -> bool:
-        facts = self.facts(name)
-        return facts is not None and facts.kind == "number"
+        return self.request.table.kind_of(name) == "number"
 
     def draw(self, chart: Callable[..., None], *arguments: Any, **options: Any) -> None:
         if self.sheet.style.draws:

@@ -10,7 +10,7 @@ from ..columns import date_format_of
 from ..file_names import is_table
 from .idioms import Idioms
 from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
-from .names import EXACT, MAX_WORDS, ColumnMatch, Names, is_key
+from .names import EXACT, MAX_WORDS, ColumnMatch, Names, measures
 from .periods import MONTHS
 from .reading import Item
 from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
@@ -233,8 +233,7 @@ class Tagger(Idioms):
         return self._guess(token), 1
 
     def _measures(self, name: str) -> bool:
-        column = self.names.table.column(name)
-        return column is not None and column.kind == "number" and not is_key(name)
+        return name in measures(self.names.table)
 
     def _act(self, about: str) -> Item:
         """The numeric column that a verb implies."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..request import Aggregate, Filter, Period, Request
-from .names import Names, is_key
+from .names import Names, is_key, measures
 from .reading import RequestReading, main_measure
 from .synonyms import SAYS, adds_up, is_worse_if_high, usual_aggregate
 from .tokens import words_of
@@ -83,12 +83,8 @@ class Shaping:
         return next(iter([*own, *keys, *apart]), "")
 
     def _numbers(self, names: Sequence[str]) -> list[str]:
-        numbers = [column.name for column in self.table.of_kind("number")]
+        numbers = self.table.names_of("number")
         return [name for name in names if name in numbers]
-
-    def _is_measure(self, name: str) -> bool:
-        column = self.table.column(name)
-        return column is not None and column.kind == "number" and not is_key(name)
 
     def _filters(self) -> list[Filter]:
         reading = self.reading
@@ -176,7 +172,7 @@ class Ranking(Shaping):
         """Rows ordered by a number, if a column names them."""
         reading = self.reading
         label = self.table.column(self._label())
-        numbers = [column for column in self._numbers(reading.by) if self._is_measure(column)]
+        numbers = [column for column in reading.by if column in measures(self.table)]
         if not numbers or label is None or label in self.table.categories:
             return None
         request = Request("aggregate", self.table, (numbers[0],), "max", (label.name,))
@@ -248,7 +244,7 @@ class Measuring(Ranking):
     def _aggregate(self, aggregate: Aggregate | None, measured: str = "") -> Request:
         reading = self.reading
         numbers = [measured] if measured else self._numbers(reading.columns)
-        ranked_by = [column for column in self._numbers(reading.by) if self._is_measure(column)]
+        ranked_by = [column for column in reading.by if column in measures(self.table)]
         groups_named = [column for column in reading.columns if column not in numbers]
         by_is_measure = bool(ranked_by) and bool(groups_named or reading.which) and not numbers
         if by_is_measure:
@@ -304,7 +300,7 @@ class Measuring(Ranking):
             if reading.judges and not grouped
             else []
         )
-        main = next((match.name for match in rating if self._is_measure(match.name)), "")
+        main = next((match.name for match in rating if match.name in measures(self.table)), "")
         main = main or main_measure(self.names)
         return ((main,), self._usual(main)) if main else ((), "count")
 

@@ -96,6 +96,11 @@ def is_key(name: str) -> bool:
     return bool(_KEY.search(name)) or name.lower() == "id"
 
 
+def measures(table: Table) -> list[str]:
+    """Numeric columns that do not identify rows."""
+    return [name for name in table.names_of("number") if not is_key(name)]
+
+
 @dataclass(frozen=True)
 class ColumnMatch:
     name: str

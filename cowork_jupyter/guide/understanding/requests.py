@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..request import Aggregate, Chart, Filter, Gaps, Request, Verb
 from .measuring import Measuring
-from .names import is_key
+from .names import is_key, measures
 from .periods import before, period_of, within
 from .reading import main_measure, spans_of_one_length
 from .synonyms import usual_aggregate
@@ -76,7 +76,7 @@ class Builder(Measuring):
         if column and column.kind == "number":
             spread = Request("distribution", self.table, (name,), chart="histogram")
             return self._filtered(spread)
-        texts = [facts.name for facts in self.table.of_kind("text") if not is_key(facts.name)]
+        texts = [name for name in self.table.names_of("text") if not is_key(name)]
         return replace(request, groups=tuple(texts[:1])) if texts else None
 
     def _several(self) -> list[Request]:
@@ -119,9 +119,7 @@ class Builder(Measuring):
         known = self.reading.alternatives.get(taken, ())
         said = self.reading.says.value if self.reading.says else ""
         named = taken in (*self.reading.columns, *self.reading.by, said) or self.reading.newest
-        numbers = [
-            column.name for column in self.table.of_kind("number") if not is_key(column.name)
-        ]
+        numbers = measures(self.table)
         rest = [] if named else [column for column in numbers if column != taken]
         return [*[column for column in known if column in numbers], *rest][:2]
 
@@ -192,19 +190,9 @@ class Builder(Measuring):
             return bool(ranked or reading.aggregates or reading.columns)
         if reading.draws and len(self._numbers(reading.columns)) == 2:
             return bool(reading.by or reading.period or reading.over_time)
-        return bool(
-            reading.aggregates
-            or reading.counts
-            or reading.by
-            or reading.which
-            or reading.period
-            or reading.over_time
-            or reading.newest
-            or reading.rank is not None
-            or reading.says
-            or reading.act
-            or self._numbers(reading.columns)
-        )
+        ranked = reading.rank is not None or reading.says or reading.newest
+        measured = reading.aggregates or reading.counts or self._numbers(reading.columns)
+        return bool(grouped or ranked or measured or reading.over_time or reading.act)
 
     def _compares(self) -> bool:
         reading = self.reading
@@ -290,10 +278,8 @@ class Builder(Measuring):
         named = list(dict.fromkeys([*reading.columns, *reading.by, *reading.which]))
         chart: Chart | None = "scatter" if reading.draws else None
         if len(named) == 1 or (chart and not named):
-            others = [column.name for column in self.table.of_kind("number")]
-            named += [other for other in others if other not in named and not is_key(other)][
-                : 2 - len(named)
-            ]
+            others = [name for name in measures(self.table) if name not in named]
+            named += others[: 2 - len(named)]
         return self._filtered(Request("relate", self.table, tuple(named[:2]), chart=chart))
 
     def _compare(self) -> Request | None:

@@ -237,7 +237,7 @@ class _Clause:
         word, table = fit.reading.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.reading.wants_group and not fit.reading.columns
-        numbers = [column.name for column in table.of_kind("number")]
+        numbers = table.names_of("number")
         others = [column.name for column in table.categories] or table.names
         offered: list[Request] = []
         for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:
