@@ -184,17 +184,13 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
 
 def explain(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    read = script.read("read_notebook", path)
     return words.signed(explained(path, cells_in(read.facts)))
 
 
 def put_in_order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    read = script.read("read_notebook", path)
     wanted = moves(cells_in(read.facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."

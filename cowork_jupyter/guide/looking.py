@@ -9,12 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import words
-from .columns import MAX_VALUES, ColumnFacts, column_of
 from .file_names import comparable, is_table, named_in, quoted, unquoted
 from .queries import identifier, literal, moment
 from .script import Script
-from .tables import FORMATS, LINES_READ, SUFFIXES, Table, table_from, table_of
+from .tables import (
+    FORMATS,
+    LINES_READ,
+    MAX_VALUES,
+    SUFFIXES,
+    ColumnFacts,
+    Table,
+    column_of,
+    table_from,
+    table_of,
+)
 from .words import first_line
 
 _MORE_LINES = 5_000
@@ -185,7 +193,7 @@ _SETTINGS = re.compile(
 def all_files(script: Script) -> list[str]:
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
-        script.fail(f"I cannot list the workspace: {words.first_line(result.text)}")
+        script.fail(f"I cannot list the workspace: {first_line(result.text)}")
     return list(result.facts["files"])
 
 
@@ -210,7 +218,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
 def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """Named tables, including paths too deep to be listed."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
-    known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
+    known = named_in(text, tables, folder_of(script)) or named_in(text, _without_suffix(files))
     known = [path for path in known if _is_whole(path, text)]
     bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
     written = [path for path in (*quoted(text), *bare) if is_table(path)]
@@ -219,7 +227,7 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
         table_path
         for table_path in dict.fromkeys(written)
         if table_path not in outputs
-        and not any(_ends_with(path, _plain(table_path)) for path in files)
+        and not any(_ends_with(path, without_dots(table_path)) for path in files)
     ]
     return [*known, *missing]
 
@@ -242,19 +250,19 @@ def _ends_with(path: str, end: str) -> bool:
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
     others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-    for path in named_in(text, others, _folder(script)):
+    for path in named_in(text, others, folder_of(script)):
         if _is_whole(path, text):
             script.fail(
                 f"I cannot read `{path}`. I work with CSV, TSV, Excel, JSON and Parquet files."
             )
 
 
-def _folder(script: Script) -> str:
+def folder_of(script: Script) -> str:
     """Names resolve in the notebook's folder for users, in the top folder for plans."""
     return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
 
 
-def _plain(path: str) -> str:
+def without_dots(path: str) -> str:
     return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
@@ -287,7 +295,7 @@ def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     """The notebook that is named, else the current, else the only one; else ask."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
-    named = named_in(text, notebooks, _folder(script))
+    named = named_in(text, notebooks, folder_of(script))
     if named:
         return named[0]
     if script.here.notebook:

@@ -216,11 +216,7 @@ def _as_plan(
 
 def _order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
-    cells = cells_in(read.facts)
-    wanted = moves(cells)
+    wanted = moves(cells_in(script.read("read_notebook", path).facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."
     named = ", ".join(f"`{cell_id}`" for cell_id, _after in wanted[:8])

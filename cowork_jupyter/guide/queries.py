@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .columns import ColumnFacts
 from .request import Aggregate, Filter, Period, Request
-from .tables import Table
+from .tables import ColumnFacts, Table
 from .understanding.names import yes_and_no
 from .understanding.periods import period_of
 

@@ -20,22 +20,7 @@ from .understanding.tokens import tokens_in, word_set
 
 Topic = Literal["hello", "thanks", "help", "bye"]
 
-_TALK: dict[Topic, frozenset[str]] = {
-    "hello": word_set(
-        "hello hi hey hallo moin servus greetings howdy hiya good morning guten tag morgen abend"
-        " evening afternoon gruss dich yo there gruezi how are you wie geht es dir"
-    ),
-    "thanks": word_set(
-        "thanks thank you thx danke dankeschon vielen dank merci cheers great super nice perfect"
-        " cool awesome very much so good well done prima toll sehr schon wonderful ok okay"
-    ),
-    "help": word_set(
-        "help hilfe what can you do was kannst du who are wer bist what are you able to tun i ask"
-        " how does this work wie funktioniert das how do use hilf mir me please bitte for support"
-        " commands examples beispiele could alles machen capabilities features"
-    ),
-    "bye": word_set("bye goodbye tschuss ciao see you later auf wiedersehen bis dann"),
-}
+# One of these words is needed, the others may stand beside it.
 _NEEDED: dict[Topic, frozenset[str]] = {
     "hello": word_set(
         "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening"
@@ -51,6 +36,14 @@ _NEEDED: dict[Topic, frozenset[str]] = {
     ),
     "bye": word_set("bye goodbye tschuss ciao later wiedersehen dann"),
 }
+_BESIDE: dict[Topic, str] = {
+    "hello": "good guten gruss dich there how are you wie geht es dir",
+    "thanks": "you vielen very much so good well done sehr schon",
+    "help": "what can you was du who wer to tun i how does this wie das use mir me please bitte for"
+    " support could alles machen",
+    "bye": "see you auf bis",
+}
+_TALK = {topic: words | word_set(_BESIDE[topic]) for topic, words in _NEEDED.items()}
 _MAX_WORDS = 9
 _SAID: dict[Topic, dict[Language, str]] = {
     "hello": {

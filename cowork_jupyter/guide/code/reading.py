@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..columns import ColumnFacts
-from ..tables import Table
+from ..tables import ColumnFacts, Table
 from .sheet import Sheet, TableVariable, call, literal
 
 _NEXT = ",\n    "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..columns import ColumnFacts
 from ..request import Filter, Period, Request
+from ..tables import ColumnFacts
 from .sheet import literal
 
 _HOW = {

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..columns import ColumnFacts
 from ..request import Request
+from ..tables import ColumnFacts
 from .reading import loaded
 from .sheet import Sheet, TableVariable, literal
 from .titles import output_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from ..columns import ColumnFacts
 from ..request import Filter, Operator, Period
+from ..tables import ColumnFacts
 from .lexicon import PHRASES
 from .names import Names, measures, other_value
 from .periods import newest, season, within

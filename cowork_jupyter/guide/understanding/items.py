@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..columns import date_format_of
 from ..file_names import is_table
+from ..tables import date_format_of
 from .idioms import Idioms
 from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
 from .names import EXACT, MAX_WORDS, ColumnMatch, Names, measures

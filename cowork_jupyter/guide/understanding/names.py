@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..columns import ColumnFacts
-from ..tables import LINES_READ, Table
+from ..tables import LINES_READ, ColumnFacts, Table
 from .synonyms import SAME_VALUE, alike, nouns
 from .tokens import folded, root, stems, word_set, words_of
 

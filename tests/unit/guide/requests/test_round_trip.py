@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.request import Aggregate, Filter, Period, Request
-from cowork_jupyter.guide.tables import Table
+from cowork_jupyter.guide.tables import ColumnFacts, Table
 from cowork_jupyter.guide.understanding import sentence, understand
 from cowork_jupyter.guide.understanding.understand import capitalised
 
