@@ -90,9 +90,7 @@ def wish_for(script: Script, text: str) -> Wish:
 
 
 def _needs_values(found: Understanding) -> bool:
-    about_time = any(
-        request.between or request.filters or request.period for request in found.requests
-    )
+    about_time = any(each.between or each.filters or each.period for each in found.requests)
     tables = {alternative.table.path for alternative in found.alternatives}
     only_table = not found.requests and 1 < len(tables) == len(found.alternatives)
     return about_time or (bool(found.unclear) and not only_table)
@@ -121,15 +119,11 @@ def _settled(
         if wanted:
             return Understanding((wanted,))
         script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
-    by_table = {
-        alternative.table.path: alternative for alternative in found.alternatives[:_MAX_OFFERED]
-    }
+    by_table = {other.table.path: other for other in found.alternatives[:_MAX_OFFERED]}
     if len(by_table) == len(found.alternatives) > 1:
         return _of_table(script, text, tables, by_table)
-    options = {
-        sentence(alternative): sentence(alternative)
-        for alternative in found.alternatives[:_MAX_OFFERED]
-    }
+    offered = map(sentence, found.alternatives[:_MAX_OFFERED])
+    options = {words: words for words in offered}
     options[NEITHER] = "None of these"
     answer = script.ask("What do you mean?", found.unclear, options)
     if answer == NEITHER:

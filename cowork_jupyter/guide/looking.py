@@ -76,9 +76,8 @@ def with_values(script: Script, table: Table) -> Table:
     wanted = textual[:_MAX_LOOKED_UP]
     if not wanted:
         return table
-    rows, why = query(
-        script, [table.path], " UNION ALL ".join(_looked_up(column, table) for column in wanted)
-    )
+    selects = " UNION ALL ".join(_looked_up(column, table) for column in wanted)
+    rows, why = query(script, [table.path], selects)
     if why:
         return _from_more_lines(script, table)
     found = {row["name"]: row for row in rows if isinstance(row.get("name"), str)}
@@ -305,6 +304,5 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     if not notebooks:
         script.fail("I found no notebook in the workspace.")
     options = {path: path for path in notebooks[:_MAX_OFFERED]}
-    return script.ask(
-        "Which notebook do you mean?", f"The workspace has {len(notebooks)}.", options
-    )
+    context = f"The workspace has {len(notebooks)}."
+    return script.ask("Which notebook do you mean?", context, options)

@@ -208,9 +208,8 @@ def explained(path: str, cells: Sequence[GuideCell]) -> str:
     if not cells:
         return f"`{path}` has no cells yet, so there is nothing to explain."
     lines = [f"`{path}` has {len(cells)} cells, {len(code)} of them code."]
-    headings = re.findall(
-        r"^#+ (.+)$", "\n".join(c.source for c in cells if c.kind == "markdown"), re.MULTILINE
-    )
+    texts = "\n".join(cell.source for cell in cells if cell.kind == "markdown")
+    headings = re.findall(r"^#+ (.+)$", texts, re.MULTILINE)
     facts = {
         "Headings": headings,
         "Packages": sorted(set().union(*(cell.imports for cell in code))) if code else [],

@@ -90,9 +90,7 @@ def _assumptions(requests: Sequence[Request], wish: Wish) -> list[str]:
     """The user can correct these."""
     taken = []
     for request in requests:
-        others = [
-            alternative for alternative in wish.alternatives if _is_instead(alternative, request)
-        ]
+        others = [other for other in wish.alternatives if _is_instead(other, request)]
         if others:
             listed = "; ".join(sentence(other) for other in others[:3])
             taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")

@@ -242,9 +242,7 @@ def _rows(request: Request) -> str:
     path = literal(request.table.path)
     if not request.filters:
         return path
-    conditions = " AND ".join(
-        _condition(row_filter, request.table) for row_filter in request.filters
-    )
+    conditions = " AND ".join(_condition(each, request.table) for each in request.filters)
     return f"(SELECT * FROM {path} WHERE {conditions})"
 
 
@@ -287,9 +285,8 @@ def _time_condition(column: ColumnFacts, row_filter: Filter) -> str:
         case "!=":
             return f"NOT coalesce({_within(column, row_filter.values[0])}, false)"
         case ">" | ">=" | "<" | "<=":
-            return (
-                f"{end(row_filter.values[0])} {row_filter.operator} {literal(row_filter.values[0])}"
-            )
+            first = row_filter.values[0]
+            return f"{end(first)} {row_filter.operator} {literal(first)}"
     return _within(column, row_filter.values[0])
 
 

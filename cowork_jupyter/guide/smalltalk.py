@@ -125,9 +125,8 @@ def examples(tables: Sequence[Table], language: Language) -> list[str]:
     if measure and groups:
         sums = usual_aggregate(measure) == "sum"
         how = ("Summe" if sums else "Mittelwert") if german else ("sum" if sums else "mean")
-        found.append(
-            f"{how} {measure} nach {groups[0]}" if german else f"{how} of {measure} by {groups[0]}"
-        )
+        by = f"{measure} nach {groups[0]}" if german else f"of {measure} by {groups[0]}"
+        found.append(f"{how} {by}")
     if measure and table.of_kind("date"):
         found.append(f"{measure} pro Monat" if german else f"plot {measure} by month")
     name = table.path.rsplit("/", 1)[-1]

@@ -57,9 +57,8 @@ class ColumnFacts:
         return len({_tidied(value) for value in self.values}) < len(self.values)
 
     def same(self, value: str) -> tuple[str, ...]:
-        return tuple(
-            spelling for spelling in self.values if _tidied(spelling) == _tidied(value)
-        ) or (value,)
+        spellings = (spelling for spelling in self.values if _tidied(spelling) == _tidied(value))
+        return tuple(spellings) or (value,)
 
 
 def column_of(name: str, values: Sequence[str]) -> ColumnFacts:

@@ -19,9 +19,7 @@ CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
 KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
 NO_KERNEL = "no_kernels"  # error code if no kernel is available
-PACKAGES = (
-    *("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow"),
-)
+PACKAGES = ("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow")
 # defines no names where it runs
 _LOOK = (
     "print('packages:', *(lambda find: [name for name in "
@@ -78,9 +76,8 @@ class Workshop:
             texts = [self._run_code(cell.source) for cell in cells]
         else:
             came = _done(self._run_script(script_code(cells, self.style), name))
-            return [
-                OutputText(part) for part in re.split(r"\n{2,}", came) if OutputText(part).lines
-            ]
+            parts = map(OutputText, re.split(r"\n{2,}", came))
+            return [part for part in parts if part.lines]
         shows = [cell.kind not in ("none", "chart") for cell in cells]
         return [OutputText(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
 
@@ -118,9 +115,8 @@ class Workshop:
         if self.in_kernel:
             return self.script.call("run_code", code=code, where="notebook")
         command = f"{self.python} -m pip install -q {package}"
-        return _by_exit_code(
-            self.script.call("execute_command", command=command, needs_network=True)
-        )
+        ran = self.script.call("execute_command", command=command, needs_network=True)
+        return _by_exit_code(ran)
 
     def _run_code(self, code: str) -> str:
         text = _done(self.script.call("run_code", code=code, where="notebook"))

@@ -50,9 +50,8 @@ def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
         lines += ["# Some values are no numbers or dates: they count as missing."]
-        lines += [
-            _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")') for column in numbers
-        ]
+        form = f'{pd}.to_numeric({{}}, errors="coerce")'
+        lines += [_assigned(name, column, form) for column in numbers]
     wrong = ', errors="coerce"' if sheet.choices.coerce else ""
     for column in texts:
         lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))

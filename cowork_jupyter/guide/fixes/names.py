@@ -109,9 +109,8 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             targets = ", ".join(code.source(target) for target in assigned.targets)
             new = f"{code.source(call)}\n{targets} = {owner}"
             new = code.source(call) if targets == owner else new
-            return cell.replace(
-                f"`{called(call)}` changes the list itself and returns nothing.", assigned, new
-            )
+            why = f"`{called(call)}` changes the list itself and returns nothing."
+            return cell.replace(why, assigned, new)
     for number, other in cell.earlier():
         if "inplace=True" in other.source and re.search(
             r"^\s*\w+\s*=.*inplace=True", other.source, re.M
@@ -144,9 +143,8 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
             )
         near = nearest(name, _METHODS.get(owner, ()), 0.7) or (suggested[1] if suggested else None)
         if near:
-            return cell.edit(
-                f"There is no `{name}`; the nearest is `{near}`.", cell.code.attribute(node, near)
-            )
+            why = f"There is no `{name}`; the nearest is `{near}`."
+            return cell.edit(why, cell.code.attribute(node, near))
         return Fix(
             f"`{owner}` has no `{name}`. Type `.` and press Tab behind it to see what it has."
         )

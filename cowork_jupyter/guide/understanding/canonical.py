@@ -143,10 +143,7 @@ class _Reader:
 
     def by(self, fields: _Fields) -> None:
         groups = list(fields.get("groups", ()))
-        period = next(
-            (known_period for known_period in get_args(Period) if self.said(f"{known_period} of")),
-            None,
-        )
+        period = next((each for each in get_args(Period) if self.said(f"{each} of")), None)
         if period:
             fields["period"], fields["time"] = period, self.code()
         else:
@@ -186,10 +183,8 @@ class _Reader:
     def operator(self) -> Operator:
         if self.said("is in"):
             return "="
-        return (
-            next((operator for operator, words in _LONGEST_FIRST if self.said(words)), None)
-            or _no()
-        )
+        found = (operator for operator, words in _LONGEST_FIRST if self.said(words))
+        return next(found, None) or _no()
 
     def order(self, fields: _Fields) -> None:
         if self.said("smallest first"):
@@ -277,9 +272,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         if is_code:
             found.append(("code", piece))
             continue
-        found += [
-            (match.lastgroup, match[0]) for match in _TOKEN.finditer(piece) if match.lastgroup
-        ]
+        matches = _TOKEN.finditer(piece)
+        found += [(match.lastgroup, match[0]) for match in matches if match.lastgroup]
     return found
 
 

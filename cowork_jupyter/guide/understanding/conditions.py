@@ -88,9 +88,7 @@ class Conditions:
             return
         value = words.value or words.detail
         self.used |= {at - 1, at, at + 1}
-        known: Operator = (
-            "!=" if operator == "!=" else "contains" if operator == "contains" else "="
-        )
+        known: Operator = operator if operator in ("!=", "contains") else "="  # type: ignore[assignment]
         self.reading.filters.append(Filter(self.items[at - 1].detail, known, (value,)))
 
     def _between(self, at: int) -> None:
@@ -215,9 +213,8 @@ class Conditions:
     def _time_column(self) -> ColumnFacts | None:
         named = [item.detail for item in self.items if item.kind == "column"]
         dates = self.names.table.of_kind("date")
-        return next(
-            (column for column in dates if column.name in named), dates[0] if dates else None
-        )
+        first = dates[0] if dates else None
+        return next((column for column in dates if column.name in named), first)
 
 
 _RATES = ("rate", "rates", "quote")
@@ -264,9 +261,8 @@ class RowsReader(Conditions):
         place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         before = [item.text.lower() for item in self.raw[max(0, place - 1) : place]]
         sources = [item for item in self.items if item.kind in ("column", "time range")]
-        found = any(
-            self.names.table.kind_of(measure.detail) in ("number", "date") for measure in sources
-        )
+        kinds = [self.names.table.kind_of(measure.detail) for measure in sources]
+        found = "number" in kinds or "date" in kinds
         is_place = bool({"in", "from", "aus"} & set(before[-1:]))
         return (found and is_place) or any(measure.kind == "time range" for measure in sources)
 

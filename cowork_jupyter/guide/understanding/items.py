@@ -63,9 +63,8 @@ class Tagger(Idioms):
         at = 0
         while at < len(self.tokens):
             item, length = self._at(at)
-            found.append(
-                replace(item, text=" ".join(token.text for token in self.tokens[at : at + length]))
-            )
+            text = " ".join(token.text for token in self.tokens[at : at + length])
+            found.append(replace(item, text=text))
             at += length
         return found
 
@@ -196,11 +195,8 @@ class Tagger(Idioms):
                 phrase is not None or not self.names.roughly(token.plain)
             )
             if (self._is_stem(token.plain) or is_about) and token.kind == "word":
-                others = tuple(
-                    match.name
-                    for match in self.names.roughly(token.plain)
-                    if self._measures(match.name)
-                )
+                names = [match.name for match in self.names.roughly(token.plain)]
+                others = tuple(filter(self._measures, names))
                 score = 3 if self._is_stem(token.plain) else 2
                 return Item("stem", token.plain, score=score, others=others, event=True), 1
             if token.plain in ACTS and phrase is None and not self.names.has_part(token.plain):

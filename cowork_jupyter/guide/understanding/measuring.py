@@ -90,12 +90,8 @@ class Shaping:
         reading = self.reading
         found = list(reading.filters)
         time = reading.time
-        bounded = {
-            value
-            for row_filter in found
-            if row_filter.column == time
-            for value in row_filter.values
-        }
+        timed = [row_filter for row_filter in found if row_filter.column == time]
+        bounded = {value for row_filter in timed for value in row_filter.values}
         free = [span for span in dict.fromkeys(reading.spans) if span not in bounded]
         if time and len(free) == 1:
             found.append(Filter(time, "=", (free[0],)))
@@ -140,9 +136,8 @@ class Ranking(Shaping):
             group = self._label() if self._label() in names else names[0]
             request = replace(request, groups=(group,))
             groups = request.groups
-        counted = [
-            column for column in reading.columns if column not in self._numbers(reading.columns)
-        ]
+        numbers = self._numbers(reading.columns)
+        counted = [column for column in reading.columns if column not in numbers]
         if not groups and request.aggregate == "count" and counted:
             request = replace(request, groups=(counted[0],))  # "top 3 regions by number of orders"
             groups = request.groups
@@ -222,9 +217,8 @@ class Ranking(Shaping):
     def _most_of(self) -> Request | None:
         """`The region with the most customers` counts distinct ones."""
         reading = self.reading
-        texts = [
-            column for column in reading.columns if column not in self._numbers(reading.columns)
-        ]
+        numbers = self._numbers(reading.columns)
+        texts = [column for column in reading.columns if column not in numbers]
         named = list(dict.fromkeys([*reading.which, *texts]))
         more = reading.aggregates or reading.act or reading.says or reading.by or reading.period
         if reading.rank is None or more or len(named) != 2 or len(texts) != len(reading.columns):
@@ -355,9 +349,8 @@ class Measuring(Ranking):
     def _groups(self, measure: tuple[str, ...]) -> list[str]:
         reading = self.reading
         numbers = self._numbers(reading.columns)
-        named = [
-            column for column in reading.columns if column not in numbers and column not in measure
-        ]
+        taken = {*numbers, *measure}
+        named = [column for column in reading.columns if column not in taken]
         by = [column for column in reading.by if column not in measure]
         found = [*reading.which, *([] if reading.counts else named), *by]
         return list(dict.fromkeys(column for column in found if column not in measure))

@@ -114,9 +114,7 @@ class RequestReader(RowsReader):
             case "who" if after in ("flag", "not", "gap") and at:
                 before = self.items[at - 1]
                 if reading.aggregates and before.kind == "column" and before.plural:
-                    reading.columns = [
-                        column for column in reading.columns if column != before.detail
-                    ]
+                    reading.columns = [name for name in reading.columns if name != before.detail]
             case "who" if not self._is_relative(at):
                 self._first_known(_PEOPLE)
                 reading.asks_who = item.text
@@ -251,9 +249,8 @@ class RequestReader(RowsReader):
         same = column.same(item.value) if column else (item.value,)
         if item.others:
             reading.alternatives[f"={item.detail}"] = item.others
-        negated = self._kind(at - 1) == "not" or (
-            self._kind(at - 1) == "column" and self._kind(at - 2) == "not"
-        )
+        before = self._kind(at - 1)
+        negated = before == "not" or (before == "column" and self._kind(at - 2) == "not")
         # The column's own name beside a value says nothing more: `the sales department`.
         for place in (at - 1, at + 1):
             if self._kind(place) == "column" and self.items[place].detail == item.detail:

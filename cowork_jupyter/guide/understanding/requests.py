@@ -84,10 +84,7 @@ class Builder(Measuring):
         reading = self.reading
         numbers = self._numbers(reading.columns)
         if len({column for _, column in reading.measured}) > 1 and len(reading.aggregates) > 1:
-            return [
-                self._aggregate(aggregate, name)
-                for aggregate, name in dict.fromkeys(reading.measured)
-            ]
+            return [self._aggregate(how, name) for how, name in dict.fromkeys(reading.measured)]
         if len(reading.aggregates) > 1 and "share" not in reading.aggregates:
             return [self._aggregate(aggregate) for aggregate in dict.fromkeys(reading.aggregates)]
         if len(numbers) > 1 and not reading.counts and not reading.says:
@@ -269,9 +266,8 @@ class Builder(Measuring):
             )
         is_summary = self.asks or "profile" in reading.verbs
         chart = reading.chart or (None if is_summary else "box" if groups else "histogram")
-        return self._filtered(
-            Request("distribution", self.table, (name,), groups=groups, chart=chart)
-        )
+        request = Request("distribution", self.table, (name,), groups=groups, chart=chart)
+        return self._filtered(request)
 
     def _relate(self) -> Request | None:
         reading = self.reading
@@ -290,17 +286,14 @@ class Builder(Measuring):
         if "why" in reading.verbs and len(spans) != 2:
             column = self.table.column(reading.time)
             last = column.last if column else ""
-            spans = reading.spans[-1:] or (
-                [within(last, reading.period or "month")] if last else []
-            )
+            newest = [within(last, reading.period or "month")] if last else []
+            spans = reading.spans[-1:] or newest
             spans = [before(spans[0]), spans[0]] if spans else []
         if spans:
-            between = (
-                (min(spans), max(spans)) if "why" not in reading.verbs else (spans[0], spans[1])
-            )
-            request = replace(
-                request, time=reading.time, period=period_of(spans[0]), between=between
-            )
+            ordered = spans if "why" in reading.verbs else sorted(spans)
+            between = (ordered[0], ordered[-1])
+            period = period_of(spans[0])
+            request = replace(request, time=reading.time, period=period, between=between)
             kept = [row_filter for row_filter in self.filters if row_filter.column != reading.time]
             return replace(request, filters=tuple(kept))
         if not values:
