@@ -9,8 +9,8 @@ from typing import Literal
 
 from . import words
 from .file_names import is_table
-from .looking import head_of
 from .script import Script
+from .sources import read_head
 from .tables import Table
 from .understanding.language import Language, language_of
 from .understanding.names import Names, is_key
@@ -89,7 +89,7 @@ def small_talk(script: Script, text: str) -> str:
     if topic is None:
         return ""
     tables = _first_table(script) if topic in ("hello", "help") else []
-    return words.signed(_answer(topic, tables, language_of(text)))
+    return words.sign(_answer(topic, tables, language_of(text)))
 
 
 def _first_table(script: Script) -> list[Table]:
@@ -98,7 +98,7 @@ def _first_table(script: Script) -> list[Table]:
     files = listed.facts.get("files", []) if listed.ok else []
     tables = [file for file in files if is_table(file) and not file.endswith((".txt", ".json"))]
     for path in tables[:2]:
-        head = head_of(script, path)
+        head = read_head(script, path)
         if head.table:
             return [head.table]
     return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import loaded
+from .reading import load_table
 from .sheet import call, literal
 from .with_pandas import PandasWriter
 
@@ -43,7 +43,7 @@ def clean(writer: PandasWriter) -> None:
 def join(writer: PandasWriter) -> None:
     sheet, request = writer.sheet, writer.request
     assert request.other is not None
-    other = loaded(sheet, request.other)
+    other = load_table(sheet, request.other)
     left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     lines = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import loaded
+from .reading import load_table
 from .sheet import call, literal
 from .with_polars import PolarsWriter, chain
 
@@ -148,7 +148,7 @@ def clean(writer: PolarsWriter) -> None:
 def join(writer: PolarsWriter) -> None:
     sheet, request, pl = writer.sheet, writer.request, writer.pl
     assert request.other is not None
-    other = loaded(sheet, request.other)
+    other = load_table(sheet, request.other)
     left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     first, second = writer.rows, other.name

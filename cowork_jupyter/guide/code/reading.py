@@ -16,7 +16,7 @@ def engine_for(table: Table) -> str:
     return "pyarrow" if table.format == "parquet" else ""
 
 
-def loaded(sheet: Sheet, table: Table) -> TableVariable:
+def load_table(sheet: Sheet, table: Table) -> TableVariable:
     """The variable that holds the table; adds a cell that reads it if there is none."""
     if table.path not in sheet.tables:
         stem = table.stem.lower()

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..request import Request
 from ..tables import ColumnFacts
-from .reading import loaded
+from .reading import load_table
 from .sheet import Sheet, TableVariable, literal
 from .titles import output_of
 
@@ -21,7 +21,7 @@ class Writer(ABC):
     def __init__(self, sheet: Sheet, request: Request) -> None:
         self.sheet = sheet
         self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
+        self.table: TableVariable = load_table(sheet, request.table)
         self.rows = self.table.name  # the variable with the selected rows
 
     @abstractmethod

@@ -13,10 +13,10 @@ from ...tools.notebook.state import CellState
 from .. import words
 from ..actor import explain
 from ..file_names import is_table, named_in, quoted, unquoted
-from ..looking import all_files, folder_of, notebook_for, without_dots
 from ..notebook import notebook_intent
 from ..script import Script
 from ..smalltalk import small_talk
+from ..sources import all_files, folder_of, notebook_for, without_dots
 from ..understanding.tokens import listed
 from .rules import (
     analysis_remarks,
@@ -132,7 +132,7 @@ def review(script: Script) -> str:
     named = named_files(script, text, files)
     if not (is_asked or named):
         _refuse_others(script, text, files)
-    # Without an ending nothing is named: “review” is no wish to see `review.ipynb`.
+    # Without an ending nothing is named: “review” does not mean `review.ipynb`.
     paths = named or [notebook_for(script, "", files)]
     return review_of([read_subject(script, path) for path in paths]).model_dump_json()
 

@@ -294,6 +294,6 @@ def _place(text: str, table: Table) -> int:
     return at if at >= 0 else len(text)
 
 
-def capitalised(request: Request) -> str:
+def step_title(request: Request) -> str:
     words = sentence(request)
     return words[:1].upper() + words[1:]

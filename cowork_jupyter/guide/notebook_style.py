@@ -1,4 +1,4 @@
-"""How the user writes: what their notebook and kernel tell about libraries, names and tables."""
+"""How the user writes: the libraries, names and tables of their notebook and kernel."""
 
 from __future__ import annotations
 

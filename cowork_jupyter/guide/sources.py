@@ -1,4 +1,4 @@
-"""What the guide looks at first: files, tables, the notebook."""
+"""The files, tables and notebooks that a request is about."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Head:
     why: str = ""
 
 
-def head_of(script: Script, path: str) -> Head:
+def read_head(script: Script, path: str) -> Head:
     kind = Table(path, "", (), has_header=True, first_line=0).format
     if kind == "text":
         return _text_head(script, path)
@@ -207,7 +207,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
         return _readable(script, files)
     tables = []
     for path in named[:MAX_TABLES]:
-        head = head_of(script, path)
+        head = read_head(script, path)
         if head.table is None:
             script.fail(f"I cannot read `{path}`: {head.why.rstrip('.')}.")
         tables.append(head.table)
@@ -276,7 +276,7 @@ def _readable(script: Script, files: Sequence[str]) -> list[Table]:
     sure = [path for path in found if not path.lower().endswith(".txt")]
     found = sure or [path for path in found if "require" not in path]
     found.sort(key=lambda path: (posixpath.dirname(path) != here, path.count("/"), path))
-    heads = [(path, head_of(script, path)) for path in found[:MAX_TABLES]]
+    heads = [(path, read_head(script, path)) for path in found[:MAX_TABLES]]
     tables = [head.table for _path, head in heads if head.table]
     if not tables:
         script.fail(_no_table(files, [f"`{path}` ({head.why})" for path, head in heads]))

@@ -1,4 +1,4 @@
-"""Where code runs: cells of the user's notebook, else just their kernel, else scripts."""
+"""Where code runs: cells of the user's notebook, else their kernel, else scripts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from .code import CodeCell, Style, script_code
 from .findings import OutputText
-from .following import style_of
 from .notebook import GuideCell, cells_in
+from .notebook_style import style_of
 from .script import Result, Script
 from .words import first_line
 
@@ -52,7 +52,7 @@ class _WrittenCell:
 
 
 @dataclass
-class Workshop:
+class CodeRunner:
     """A place where code runs."""
 
     script: Script
@@ -170,7 +170,7 @@ class Workshop:
         raise CannotRun(first_line(made.text))
 
 
-def find_workshop(script: Script) -> Workshop:
+def find_runner(script: Script) -> CodeRunner:
     """The notebook's kernel if available, else scripts. Raises `CannotRun`."""
     notebook = script.here.notebook
     if notebook and script.may(*CELL_TOOLS) and _has_kernels(script, notebook):
@@ -178,14 +178,14 @@ def find_workshop(script: Script) -> Workshop:
         looked = script.call("run_code", code=_LOOK, where="scratch")
         if not looked.ok:
             looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
-        if workshop := _found(script, looked, notebook=notebook):
-            return workshop
+        if runner := _found(script, looked, notebook=notebook):
+            return runner
         raise CannotRun(first_line(looked.text))
     # Without any kernel there is `run_code` as well, which can write nothing then.
     if not notebook and script.may(*KERNEL_TOOLS, "list_variables"):
         looked = script.call("run_code", code=_LOOK, where="notebook")
-        if workshop := _found(script, looked, notebook=None):
-            return workshop
+        if runner := _found(script, looked, notebook=None):
+            return runner
         if looked.code != NO_KERNEL:  # such as a user who does not want it
             raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
@@ -197,7 +197,7 @@ def find_workshop(script: Script) -> Workshop:
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             packages = frozenset(found[1].split())
-            return Workshop(script, Style(packages=packages, saves_charts=True), python=python)
+            return CodeRunner(script, Style(packages=packages, saves_charts=True), python=python)
         if looked.facts.get("exit_code") != _NO_SUCH_COMMAND:
             break
     raise CannotRun(first_line(looked.text))
@@ -208,14 +208,14 @@ def _has_kernels(script: Script, notebook: str) -> bool:
     return not may_list or script.call("list_variables", path=notebook).code != NO_KERNEL
 
 
-def _found(script: Script, looked: Result, notebook: str | None) -> Workshop | None:
+def _found(script: Script, looked: Result, notebook: str | None) -> CodeRunner | None:
     found = _FOUND.search(looked.text)
     if not looked.ok or not found:
         return None
     style = Style(packages=frozenset(found[1].split()))
-    workshop = Workshop(script, style, notebook, in_kernel=True)
-    workshop.look_around()
-    return workshop
+    runner = CodeRunner(script, style, notebook, in_kernel=True)
+    runner.look_around()
+    return runner
 
 
 def _run_before(script: Script) -> list[str]:
