@@ -32,12 +32,8 @@ _KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match"
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
 # what the guide does when an optional package is missing
-_WITHOUT = {
-    "matplotlib": "I show the numbers without a chart",
-    "seaborn": "I show the numbers without a chart",
-    "plotly": "I show the numbers without a chart",
-    "sklearn": "I can only score a guess by group",
-}
+_NO_CHART = dict.fromkeys(("matplotlib", "seaborn", "plotly"), "I show the numbers without a chart")
+_WITHOUT = {**_NO_CHART, "sklearn": "I can only score a guess by group"}
 
 
 def act(script: Script) -> str:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
@@ -55,6 +56,9 @@ NEITHER = "neither"
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
+_CLEAN: dict[str, Any] = {
+    "swapped": False, "decimal": ".", "thousands": "", "missing_sign": "", "padded": False
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -188,15 +192,7 @@ def _cleaned(request: Request) -> Table:
     if any("%H" in column.date_format for column in table.columns):
         return table
     columns = tuple(
-        replace(
-            column,
-            date_format="%Y-%m-%d" if column.kind == "date" else "",
-            swapped=False,
-            decimal=".",
-            thousands="",
-            missing_sign="",
-            padded=False,
-        )
+        replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_CLEAN)
         for column in table.columns
         if column.kind != "empty"
     )

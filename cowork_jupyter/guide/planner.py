@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from ..domain.contexts import DONE
@@ -88,21 +89,13 @@ def _answered(answers: Sequence[str], requests: Sequence[Request], meaning: Inte
 
 def _assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
     """The user can correct these."""
-    taken = []
+    taken, same = [], attrgetter("verb", "table", "filters")
     for request in requests:
-        others = [other for other in meaning.alternatives if _is_instead(other, request)]
+        others = [other for other in meaning.alternatives if same(other) == same(request)]
         if others:
             listed = "; ".join(sentence(other) for other in others[:3])
             taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
     return [*taken, *meaning.notes]
-
-
-def _is_instead(other: Request, request: Request) -> bool:
-    return (other.verb, other.table, other.filters) == (
-        request.verb,
-        request.table,
-        request.filters,
-    )
 
 
 def _corrected(script: Script) -> str:
@@ -229,13 +222,9 @@ def _order(script: Script, text: str) -> str:
 
 
 def _risks(requests: Sequence[Request]) -> list[str]:
-    tables = dict.fromkeys(
-        table
-        for request in requests
-        for table in (request.table, request.other)
-        if table is not None
-    )
-    return list(dict.fromkeys(risk for table in tables for risk in _table_risks(table)))
+    tables = (table for request in requests for table in (request.table, request.other))
+    risks = (risk for table in tables if table for risk in _table_risks(table))
+    return list(dict.fromkeys(risks))
 
 
 def _table_risks(table: Table) -> list[str]:

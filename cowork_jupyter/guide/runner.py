@@ -130,11 +130,9 @@ class CodeRunner:
             written = self._written[at]
             if changed or written.output is None:
                 written.output = None
-                written.output = _done(
-                    self.script.call(
-                        "run_cell", path=self.notebook, cell_id=written.id, start_kernel=True
-                    )
-                )
+                cell_place = {"path": self.notebook, "cell_id": written.id}
+                ran = self.script.call("run_cell", **cell_place, start_kernel=True)
+                written.output = _done(ran)
         return [cell.output or "" for cell in self._written]
 
     def _write(self, at: int, source: str) -> bool:
@@ -142,13 +140,8 @@ class CodeRunner:
             came = self.script.call("insert_cell", path=self.notebook, source=source, **self.place)
         elif self._written[at].source != source:
             before = self._written[at]
-            came = self.script.call(
-                "edit_cell",
-                path=self.notebook,
-                cell_id=before.id,
-                fingerprint=before.fingerprint,
-                source=source,
-            )
+            known = {"cell_id": before.id, "fingerprint": before.fingerprint}
+            came = self.script.call("edit_cell", path=self.notebook, source=source, **known)
         else:
             return False
         if not came.ok:

@@ -23,16 +23,16 @@ Topic = Literal["hello", "thanks", "help", "bye"]
 # One of these words is needed, the others may stand beside it.
 _NEEDED: dict[Topic, frozenset[str]] = {
     "hello": word_set(
-        "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening"
-        " afternoon yo gruezi"
+        "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening "
+        "afternoon yo gruezi"
     ),
     "thanks": word_set(
-        "thanks thank thx danke dankeschon dank merci cheers great super nice perfect cool awesome"
-        " prima toll wonderful ok okay"
+        "thanks thank thx danke dankeschon dank merci cheers great super nice perfect cool awesome "
+        "prima toll wonderful ok okay"
     ),
     "help": word_set(
-        "help hilfe hilf do kannst are bist ask funktioniert work commands examples beispiele able"
-        " capabilities features"
+        "help hilfe hilf do kannst are bist ask funktioniert work commands examples beispiele able "
+        "capabilities features"
     ),
     "bye": word_set("bye goodbye tschuss ciao later wiedersehen dann"),
 }

@@ -27,17 +27,16 @@ from .words import first_line
 
 _MORE_LINES = 5_000
 _MAX_LOOKED_UP = 40  # columns whose values are looked up in the whole file
+_JSON = ("read_json({path!r})", "DuckDB or pandas")
+# how pandas reads a format, and what reading it needs
 _READERS = {
-    "json": "read_json({path!r})",
-    "json lines": "read_json({path!r}, lines=True)",
-    "parquet": "read_parquet({path!r})",
-    "excel": "read_excel({path!r})",
-}
-_NEEDS = {
-    "json": "DuckDB or pandas",
-    "json lines": "DuckDB or pandas",
-    "parquet": "DuckDB, or pandas with pyarrow",
-    "excel": "DuckDB with python-calamine, or pandas with openpyxl",
+    "json": _JSON,
+    "json lines": ("read_json({path!r}, lines=True)", _JSON[1]),
+    "parquet": ("read_parquet({path!r})", "DuckDB, or pandas with pyarrow"),
+    "excel": (
+        "read_excel({path!r})",
+        "DuckDB with python-calamine, or pandas with openpyxl",
+    ),
 }
 
 
@@ -136,7 +135,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
         if rows:
             return rows, ""
     code = (
-        f"import pandas as pd\nprint(pd.{_READERS[kind].format(path=path)}.head({LINES_READ})"
+        f"import pandas as pd\nprint(pd.{_READERS[kind][0].format(path=path)}.head({LINES_READ})"
         ".to_json(orient='records', lines=True, date_format='iso', date_unit='s'))"
     )
     if script.may("run_code"):
@@ -144,7 +143,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
         if result.ok and (rows := _objects(result.text)):
             return rows, ""
         why = first_line(result.text) if not result.ok else why
-    return [], f"that needs {_NEEDS[kind]} ({why.rstrip('.')})"
+    return [], f"that needs {_READERS[kind][1]} ({why.rstrip('.')})"
 
 
 def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
@@ -157,11 +156,8 @@ def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
         value = json.loads("\n".join(lines))
     except ValueError:
         return _objects(result.text)[:LINES_READ]
-    lists = (
-        [row_list for row_list in value.values() if isinstance(row_list, list)]
-        if isinstance(value, dict)
-        else []
-    )
+    values = value.values() if isinstance(value, dict) else ()
+    lists = [rows for rows in values if isinstance(rows, list)]
     rows = lists[0] if len(lists) == 1 else value
     records = rows if isinstance(rows, list) else []
     return [row for row in records if isinstance(row, dict)][:LINES_READ]

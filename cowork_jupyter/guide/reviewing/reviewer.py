@@ -77,13 +77,8 @@ def _notebook(script: Script, path: str) -> Subject:
 
 
 def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
-    state = CellState(
-        id=fact["id"],
-        cell_type=fact["cell_type"],
-        source=fact["source"],
-        execution_count=fact["execution_count"],
-        tags=tuple(fact["tags"]),
-    )
+    known = {key: fact[key] for key in ("id", "cell_type", "source", "execution_count")}
+    state = CellState(**known, tags=tuple(fact["tags"]))
     return ReviewedCell(number, state, fact["failed"], fact["output_size"])
 
 

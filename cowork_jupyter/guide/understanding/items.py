@@ -209,15 +209,9 @@ class Tagger(Idioms):
             rough = self.names.roughly(token.plain)
             if rough and not (phrase and phrase.kind == "period"):
                 others = tuple(match.name for match in rough[1:])
-                best = rough[0]
-                return Item(
-                    "column",
-                    best.name,
-                    score=best.score,
-                    others=others,
-                    event=phrase is not None,
-                    plural=token.plain.endswith("s"),
-                ), 1
+                found = Item("column", rough[0].name, score=rough[0].score, others=others)
+                is_event, is_plural = phrase is not None, token.plain.endswith("s")
+                return replace(found, event=is_event, plural=is_plural), 1
         if phrase:
             return phrase, length
         if token.plain in NUMBERS:
@@ -265,22 +259,15 @@ class Tagger(Idioms):
             column = self.names.misspelled(token.plain)
             if column:
                 return Item("column", column.name, score=column.score)
-            words = WORDS if len(token.plain) > 4 else ()
-            close = difflib.get_close_matches(token.plain, words, n=1, cutoff=0.84)
-            if close:
-                single = [tag for words, tag in PHRASES[close[0]] if len(words) == 1]
-                if single:
-                    kind, _, detail = single[0].partition(":")
-                    return Item(kind, detail)
-            values = self.names.close_value(token.plain) if len(token.plain) > 4 else []
-            if values:
+        if len(token.plain) > 4:
+            close = difflib.get_close_matches(token.plain, WORDS, n=1, cutoff=0.84)
+            single = [tag for word in close for words, tag in PHRASES[word] if len(words) == 1]
+            if single:
+                kind, _, detail = single[0].partition(":")
+                return Item(kind, detail)
+            if values := self.names.close_value(token.plain):
                 return _value(values, 1.5)
-            months = (
-                []
-                if len(token.plain) < 5
-                else difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85)
-            )
-            if months:
+            if months := difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85):
                 return Item("month", str(MONTHS[months[0]]))
         return Item("unknown", token.text)
 

@@ -288,14 +288,11 @@ class Measuring(Ranking):
         ranks_rows = reading.rank is not None and not grouped
         if (reading.rows and not ranks_rows) or reading.counts or self._lists():
             return (), "count"
-        exact = self.names.exactly(["rating"])
-        rating = (
-            [*([exact] if exact else []), *self.names.roughly("rating")]
-            if reading.judges and not grouped
-            else []
-        )
-        main = next((match.name for match in rating if match.name in measures(self.table)), "")
-        main = main or main_measure(self.names)
+        main = main_measure(self.names)
+        if reading.judges and not grouped:
+            matches = [self.names.exactly(["rating"]), *self.names.roughly("rating")]
+            names = [match.name for match in matches if match]
+            main = next((name for name in names if name in measures(self.table)), main)
         return ((main,), self._usual(main)) if main else ((), "count")
 
     def _lists(self) -> bool:

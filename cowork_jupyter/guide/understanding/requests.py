@@ -251,19 +251,14 @@ class Builder(Measuring):
     def _distribution(self) -> Request:
         reading = self.reading
         named = [*reading.columns, *reading.by]
-        measures = [column_name for column_name in named if column_name not in reading.by]
-        measures = measures or named[:1]
-        name = measures[0] if measures else main_measure(self.names)
-        column = self.table.column(name)
-        groups = tuple(column_name for column_name in reading.by if column_name != name)
-        if column is None or column.kind != "number":
-            columns_groups = (name, *groups) if name else groups
+        others = [column for column in named if column not in reading.by] or named
+        name = others[0] if others else main_measure(self.names)
+        groups = tuple(column for column in reading.by if column != name)
+        if self.table.kind_of(name) != "number":
+            groups = (name, *groups) if name else groups
             chart: Chart | None = None if self.asks and not reading.draws else "bar"
-            return self._filtered(
-                Request(
-                    "aggregate", self.table, aggregate="count", groups=columns_groups, chart=chart
-                )
-            )
+            counted = Request("aggregate", self.table, (), "count", groups, chart=chart)
+            return self._filtered(counted)
         is_summary = self.asks or "profile" in reading.verbs
         chart = reading.chart or (None if is_summary else "box" if groups else "histogram")
         request = Request("distribution", self.table, (name,), groups=groups, chart=chart)

@@ -112,12 +112,10 @@ def understand(
     unclear: list[str] = []
     clauses = clauses_in(text)
     for at, clause in enumerate(clauses):
-        exact = read_sentence(clause, tables)
-        found = (
-            Understanding((exact,))
-            if exact
-            else _Clause(clause, names, language, is_question=asks(text)).read(requests)
-        )
+        if exact := read_sentence(clause, tables):
+            found = Understanding((exact,))
+        else:
+            found = _Clause(clause, names, language, is_question=asks(text)).read(requests)
         requests += [request for request in found.requests if request not in requests]
         alternatives += [other for other in found.alternatives if other not in alternatives]
         unclear += [found.unclear] if found.unclear else []
