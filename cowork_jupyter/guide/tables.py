@@ -230,7 +230,7 @@ def table_of(
     )
 
 
-def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = None) -> Table | None:
+def table_from(path: str, rows: Sequence[dict[str, Any]]) -> Table | None:
     head = list(dict.fromkeys(name for row in rows for name in row))
     if not head:
         return None
@@ -238,7 +238,7 @@ def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = No
         column_of(name, [_text(row.get(old)) for row in rows])
         for old, name in zip(head, clear_names(head), strict=True)
     ]
-    return Table(path, "", tuple(columns), has_header=True, first_line=1, lines=lines)
+    return Table(path, "", tuple(columns), has_header=True, first_line=1)
 
 
 def _text(value: Any) -> str:

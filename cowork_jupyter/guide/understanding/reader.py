@@ -24,7 +24,6 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "how many": ("counts",), "over time": ("over_time",), "over years": ("over_time",),
     "ascending": ("ascending",), "rows": ("rows",), "busiest": ("counts", "rows", "frequent"),
     "sort": ("sorts",), "size": ("counts", "rows"), "when": ("asks_when",),
-    "which": ("asks_which",),
 }  # fmt: skip
 
 

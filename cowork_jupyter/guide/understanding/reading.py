@@ -67,7 +67,6 @@ class RequestReading:
     features: list[str] = field(default_factory=list)
     limit: int = 0
     asks_when: bool = False
-    asks_which: bool = False
     asks_who: str = ""
     wants_group: bool = False  # an unknown word stands where a group would
 
