@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from ..domain.errors import NotFound
 from . import words
-from .asking import requests_for
 from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
 from .findings import findings, ranges
-from .looking import all_files, notebook_for
-from .notebook import cells_in, explained, moves, notebook_intent
+from .interpretation import requests_for
+from .notebook import cells_in, explain_cells, moves, notebook_intent
 from .request import Request
+from .runner import CannotRun, CodeFailed, CodeRunner, find_runner
 from .script import Result, Script
 from .smalltalk import small_talk
-from .understanding.understand import capitalised
-from .workshop import CannotRun, CodeFailed, Workshop, find_workshop
+from .sources import all_files, notebook_for
+from .understanding.understand import step_title
 
 _MAX_TRIES = 6
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
@@ -32,12 +32,8 @@ _KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match"
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
 # what the guide does when an optional package is missing
-_WITHOUT = {
-    "matplotlib": "I show the numbers without a chart",
-    "seaborn": "I show the numbers without a chart",
-    "plotly": "I show the numbers without a chart",
-    "sklearn": "I can only score a guess by group",
-}
+_NO_CHART = dict.fromkeys(("matplotlib", "seaborn", "plotly"), "I show the numbers without a chart")
+_WITHOUT = {**_NO_CHART, "sklearn": "I can only score a guess by group"}
 
 
 def act(script: Script) -> str:
@@ -52,12 +48,12 @@ def act(script: Script) -> str:
         return talk
     requests = requests_for(script, text)
     try:
-        workshop = find_workshop(script)
+        runner = find_runner(script)
         reports: list[str] = []
         for request in requests:
             if reports:
-                workshop.next()
-            reports.append(_carry_out(request, workshop))
+                runner.next()
+            reports.append(_run_request(request, runner))
         return "\n\n".join(reports)
     except CannotRun as why:
         script.fail(f"I cannot run code: {why}")
@@ -69,17 +65,17 @@ class _Stopped(Exception):
     """The work cannot go on, or the user stopped it."""
 
 
-def _carry_out(request: Request, workshop: Workshop) -> str:
-    for package in packages_for(request, workshop.style):
-        if package not in workshop.style.packages:
-            _about_package(workshop, package)
-    choices = _about_output(request, workshop)
+def _run_request(request: Request, runner: CodeRunner) -> str:
+    for package in packages_for(request, runner.style):
+        if package not in runner.style.packages:
+            _ask_package(runner, package)
+    choices = _check_output(request, runner)
     for _try in range(_MAX_TRIES):
-        cells = cells_for(request, workshop.style, choices)
+        cells = cells_for(request, runner.style, choices)
         try:
-            outputs = workshop.run(cells, script_name(request))
+            outputs = runner.run(cells, script_name(request))
         except CodeFailed as failed:
-            choices = _react(request, workshop, choices, failed.result)
+            choices = _recover(request, runner, choices, failed.result)
             continue
         # Strings in a numeric column get concatenated instead of summed.
         is_sum = request.verb in ("aggregate", "compare")
@@ -87,15 +83,15 @@ def _carry_out(request: Request, workshop: Workshop) -> str:
             choices = replace(choices, coerce=True)
             continue
         written = choices.output or output_of(request)
-        lines = findings(request, outputs, written) or _inspected(workshop, cells)
+        lines = findings(request, outputs, written) or _inspected(runner, cells)
         lines += [f"chart saved to {cell.saved}" for cell in cells if cell.saved]
-        return words.report(capitalised(request), lines)
+        return words.report(step_title(request), lines)
     raise _Stopped(f"This failed {_MAX_TRIES} times. I give up.")
 
 
-def _inspected(workshop: Workshop, cells: list[CodeCell]) -> list[str]:
+def _inspected(runner: CodeRunner, cells: list[CodeCell]) -> list[str]:
     tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
-    looked = workshop.inspect(tables[0]) if tables else None
+    looked = runner.inspect(tables[0]) if tables else None
     return ranges(looked) if looked else []
 
 
@@ -104,9 +100,9 @@ def error_in(output: str) -> str:
     return found[-1].strip() if found else words.first_line(output)
 
 
-def _about_output(request: Request, workshop: Workshop) -> Choices:
+def _check_output(request: Request, runner: CodeRunner) -> Choices:
     """Ask before overwriting; the code may overwrite its own file when it runs again."""
-    path, script = output_of(request), workshop.script
+    path, script = output_of(request), runner.script
     if not path or not script.may("get_file_info"):
         return Choices()
     found = script.call("get_file_info", path=path)
@@ -114,20 +110,20 @@ def _about_output(request: Request, workshop: Workshop) -> Choices:
         return Choices(overwrite=True)
     if not found.ok:
         return Choices()
-    return _about_existing(workshop, Choices(), workshop.style.path(path))
+    return _ask_overwrite(runner, Choices(), runner.style.path(path))
 
 
-def _react(request: Request, workshop: Workshop, choices: Choices, result: Result) -> Choices:
+def _recover(request: Request, runner: CodeRunner, choices: Choices, result: Result) -> Choices:
     text = result.text
     if missing := _NO_MODULE.search(text):
-        _about_package(workshop, missing[1].partition(".")[0])
+        _ask_package(runner, missing[1].partition(".")[0])
         return choices
     if exists := _EXISTS.search(text):
-        return _about_existing(workshop, choices, exists[1])
+        return _ask_overwrite(runner, choices, exists[1])
     if _BAD_BYTES.search(text) and not choices.replace_bytes:
         return replace(choices, replace_bytes=True)
     if _BAD_LINES.search(text) and not choices.cut_lines:
-        return _about_lines(request, workshop, choices, error_in(text))
+        return _ask_lines(request, runner, choices, error_in(text))
     if _REPEATED_KEYS.search(text) and not choices.repeated_keys:
         return replace(choices, repeated_keys=True)
     if _KEY_TYPES.search(text) and not choices.keys_as_text:
@@ -137,8 +133,8 @@ def _react(request: Request, workshop: Workshop, choices: Choices, result: Resul
     raise _Stopped(f"The code failed: {error_in(text)}")
 
 
-def _about_lines(request: Request, workshop: Workshop, choices: Choices, error: str) -> Choices:
-    answer = workshop.script.ask(
+def _ask_lines(request: Request, runner: CodeRunner, choices: Choices, error: str) -> Choices:
+    answer = runner.script.ask(
         f"Some lines in {request.table.path} do not match its columns. Read it anyway?",
         error,
         {"skip": "Cut off the extra fields", "stop": "Stop here"},
@@ -148,29 +144,29 @@ def _about_lines(request: Request, workshop: Workshop, choices: Choices, error: 
     raise _Stopped(f"I did not read `{request.table.path}`: {error}")
 
 
-def _about_package(workshop: Workshop, package: str) -> None:
+def _ask_package(runner: CodeRunner, package: str) -> None:
     name = _INSTALLED_AS.get(package, package)
     options = {"install": f"Install {name}", "stop": "Stop here"}
     why = "I need it for this."
     if package in _WITHOUT:
         options = {"without": "Continue without it", **options}
         why = f"Without it, {_WITHOUT[package]}."
-    answer = workshop.script.ask(f"The package {name} is not installed. Install it?", why, options)
+    answer = runner.script.ask(f"The package {name} is not installed. Install it?", why, options)
     if answer == "without":
-        workshop.use(workshop.style.packages - {package})
+        runner.use(runner.style.packages - {package})
         return
     if answer != "install":
         raise _Stopped(f"I stopped because {name} is not installed.")
-    installed = workshop.install(name)
+    installed = runner.install(name)
     if not installed.ok:
         raise _Stopped(f"I could not install {name}: {error_in(installed.text)}")
-    workshop.use(workshop.style.packages | {package})
+    runner.use(runner.style.packages | {package})
 
 
-def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
+def _ask_overwrite(runner: CodeRunner, choices: Choices, path: str) -> Choices:
     stem, _, suffix = path.rpartition(".")
     other = f"{stem}_2.{suffix}"
-    answer = workshop.script.ask(
+    answer = runner.script.ask(
         f"{path} already exists. Overwrite it?",
         "Nothing has been written yet.",
         {"other": f"Write to {other} instead", "overwrite": "Overwrite it", "stop": "Stop here"},
@@ -184,17 +180,13 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
 
 def explain(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
-    return words.signed(explained(path, cells_in(read.facts)))
+    read = script.read("read_notebook", path)
+    return words.sign(explain_cells(path, cells_in(read.facts)))
 
 
 def put_in_order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    read = script.read("read_notebook", path)
     wanted = moves(cells_in(read.facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .looking import query
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script
+from .sources import query
 from .tables import Table
 from .understanding.sentences import measure
-from .understanding.understand import capitalised
+from .understanding.understand import step_title
 
 MAX_ROWS = 20
 _MAX_CELL = 60
@@ -36,7 +36,7 @@ def answer(script: Script, request: Request) -> str:
 
 
 def _said(request: Request, result: str) -> str:
-    return f"**{capitalised(request)}**\n\n{result}"
+    return f"**{step_title(request)}**\n\n{result}"
 
 
 def _answer(select: Select, rows: Sequence[dict[str, Any]]) -> str:

@@ -69,11 +69,8 @@ def _in_order(found: dict[str, tuple[str, list[_Span]]], text: str, folder: str)
         own = [span for span in spans if not any(_is_within(span, other) for other in every)]
         if own:
             by_place.setdefault(own[0][0], {})[path] = name
-    return [
-        path
-        for at in sorted(by_place)
-        for path in _nearest(_spelled_so(by_place[at], text), folder)
-    ]
+    named = [_spelled_so(by_place[at], text) for at in sorted(by_place)]
+    return [path for paths in named for path in _nearest(paths, folder)]
 
 
 def _is_within(span: _Span, other: _Span) -> bool:

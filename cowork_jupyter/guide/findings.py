@@ -71,9 +71,8 @@ class OutputText:
 
     def _ruled(self) -> list[list[str]]:
         lines = [line.strip("│ ") for line in self.lines if line.startswith("│")]
-        cells = [
-            [cell.strip().removesuffix(" 00:00:00") for cell in _RULE.split(line)] for line in lines
-        ]
+        split = map(_RULE.split, lines)
+        cells = [[cell.strip().removesuffix(" 00:00:00") for cell in row] for row in split]
         start = next((at + 2 for at, row in enumerate(cells) if set(row) == {"---"}), 0)
         return cells[start:]
 
@@ -180,10 +179,8 @@ def findings(request: Request, outputs: Sequence[OutputText], path: str = "") ->
             return [] if first.number is None else [f"{as_text(first.number)} duplicate rows"]
         case "clean" if len(first.shapes) == 2:
             (before, _), (rows, columns) = first.shapes
-            return [
-                f"{before:,} rows read",
-                f"{rows:,} rows, {columns:,} columns written to {path}",
-            ]
+            written = f"{rows:,} rows, {columns:,} columns written to {path}"
+            return [f"{before:,} rows read", written]
         case "join":
             return _join(first, rest, path)
         case "model":

@@ -141,7 +141,7 @@ def _loads(statement: ast.stmt) -> set[str]:
     return loads - inside
 
 
-def ordered(cells: Sequence[GuideCell]) -> list[GuideCell]:
+def order_cells(cells: Sequence[GuideCell]) -> list[GuideCell]:
     """Sort cells topologically; imports first, texts stay above their code."""
     blocks = _blocks(cells)
     needed = [_before(at, blocks) for at in range(len(blocks))]
@@ -193,7 +193,7 @@ def _before(at: int, blocks: Sequence[Sequence[GuideCell]]) -> set[int]:
 
 def moves(cells: Sequence[GuideCell]) -> list[tuple[str, str | None]]:
     """Moves (cell, behind which one) that produce the order."""
-    wanted, now = [cell.id for cell in ordered(cells)], [cell.id for cell in cells]
+    wanted, now = [cell.id for cell in order_cells(cells)], [cell.id for cell in cells]
     steps: list[tuple[str, str | None]] = []
     for at, cell_id in enumerate(wanted):
         if now[at] != cell_id:
@@ -203,14 +203,13 @@ def moves(cells: Sequence[GuideCell]) -> list[tuple[str, str | None]]:
     return steps
 
 
-def explained(path: str, cells: Sequence[GuideCell]) -> str:
+def explain_cells(path: str, cells: Sequence[GuideCell]) -> str:
     code = [cell for cell in cells if cell.kind == "code"]
     if not cells:
         return f"`{path}` has no cells yet, so there is nothing to explain."
     lines = [f"`{path}` has {len(cells)} cells, {len(code)} of them code."]
-    headings = re.findall(
-        r"^#+ (.+)$", "\n".join(c.source for c in cells if c.kind == "markdown"), re.MULTILINE
-    )
+    texts = "\n".join(cell.source for cell in cells if cell.kind == "markdown")
+    headings = re.findall(r"^#+ (.+)$", texts, re.MULTILINE)
     facts = {
         "Headings": headings,
         "Packages": sorted(set().union(*(cell.imports for cell in code))) if code else [],

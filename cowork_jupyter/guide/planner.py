@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from ..domain.contexts import DONE
@@ -12,20 +13,20 @@ from ..domain.figures import OR_INSTEAD
 from . import words
 from .actor import explain
 from .answering import answer
-from .asking import Wish, gaps_before, wish_for
 from .code import output_of, script_name
-from .looking import all_files, notebook_for
+from .interpretation import Interpretation, interpret, remembered_gaps
 from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
+from .runner import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 from .script import Script
 from .smalltalk import small_talk
+from .sources import all_files, notebook_for
 from .tables import Table
 from .understanding import sentence
 from .understanding.language import asks
 from .understanding.requests import gaps_in
 from .understanding.sentences import GAPS
-from .understanding.understand import capitalised
-from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
+from .understanding.understand import step_title
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
@@ -64,47 +65,37 @@ def plan(script: Script) -> str:
     talk = small_talk(script, text)
     if talk:
         return talk
-    wish = wish_for(script, text)
-    requests = [_with_gaps(script, request, text) for request in wish.requests]
-    goal = " ".join([text, *_said_of_gaps(requests, text)])
+    meaning = interpret(script, text)
+    requests = [_with_gaps(script, request, text) for request in meaning.requests]
+    goal = " ".join([text, *_gaps_chosen(requests, text)])
     if asks(text) and not script.run.replans:
         answered = [answer(script, request) for request in requests]
         if all(answered):
-            return _answered(answered, requests, wish)
+            return _answered(answered, requests, meaning)
     finished = _finished(script)
-    requests = [request for request in requests if capitalised(request) not in finished]
+    requests = [request for request in requests if step_title(request) not in finished]
     if not requests:
         script.fail(words.what_i_can_do(is_step=False))
     tools, notebook = _tools(script)
     steps = [_step(request, tools, notebook) for request in requests]
-    return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, wish))
+    return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, meaning))
 
 
-def _answered(answers: Sequence[str], requests: Sequence[Request], wish: Wish) -> str:
-    assumed = "\n".join(f"- {assumption}" for assumption in _assumptions(requests, wish))
+def _answered(answers: Sequence[str], requests: Sequence[Request], meaning: Interpretation) -> str:
+    assumed = "\n".join(f"- {assumption}" for assumption in _assumptions(requests, meaning))
     parts = [*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]
-    return words.signed("\n\n".join(parts))
+    return words.sign("\n\n".join(parts))
 
 
-def _assumptions(requests: Sequence[Request], wish: Wish) -> list[str]:
+def _assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
     """The user can correct these."""
-    taken = []
+    taken, same = [], attrgetter("verb", "table", "filters")
     for request in requests:
-        others = [
-            alternative for alternative in wish.alternatives if _is_instead(alternative, request)
-        ]
+        others = [other for other in meaning.alternatives if same(other) == same(request)]
         if others:
             listed = "; ".join(sentence(other) for other in others[:3])
             taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
-    return [*taken, *wish.notes]
-
-
-def _is_instead(other: Request, request: Request) -> bool:
-    return (other.verb, other.table, other.filters) == (
-        request.verb,
-        request.table,
-        request.filters,
-    )
+    return [*taken, *meaning.notes]
 
 
 def _corrected(script: Script) -> str:
@@ -141,7 +132,7 @@ def _with_gaps(script: Script, request: Request, text: str) -> Request:
     """Ask what to do with missing values unless it was said or done before."""
     if request.verb != "clean" or not _leaves_gaps_open(text):
         return request
-    chosen = gaps_before(script, request.table.path) or script.ask(
+    chosen = remembered_gaps(script, request.table.path) or script.ask(
         "What should I do with missing values?",
         "Completely empty rows and columns are removed either way.",
         {
@@ -158,7 +149,7 @@ def _leaves_gaps_open(text: str) -> bool:
     return gaps_in(text) is None and _ABOUT_GAPS.search(text) is not None
 
 
-def _said_of_gaps(requests: Sequence[Request], text: str) -> list[str]:
+def _gaps_chosen(requests: Sequence[Request], text: str) -> list[str]:
     """The user's choice becomes part of the goal, so that nobody asks again."""
     chosen = [GAPS[request.gaps] for request in requests if request.verb == "clean"]
     return [f"({choice})" for choice in chosen[:1] if _leaves_gaps_open(text)]
@@ -181,7 +172,7 @@ def _step(request: Request, tools: Sequence[str], notebook: str) -> dict[str, An
     other = request.other.path if request.other else ""
     files = [notebook, request.table.path, other, output_of(request), code]
     return {
-        "action": capitalised(request),
+        "action": step_title(request),
         "reason": _REASONS[request.verb],
         "tools_needed": list(tools),
         "files": [path for path in files if path],
@@ -216,11 +207,7 @@ def _as_plan(
 
 def _order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    read = script.call("read_notebook", path=path)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
-    cells = cells_in(read.facts)
-    wanted = moves(cells)
+    wanted = moves(cells_in(script.read("read_notebook", path).facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."
     named = ", ".join(f"`{cell_id}`" for cell_id, _after in wanted[:8])
@@ -235,13 +222,9 @@ def _order(script: Script, text: str) -> str:
 
 
 def _risks(requests: Sequence[Request]) -> list[str]:
-    tables = dict.fromkeys(
-        table
-        for request in requests
-        for table in (request.table, request.other)
-        if table is not None
-    )
-    return list(dict.fromkeys(risk for table in tables for risk in _table_risks(table)))
+    tables = (table for request in requests for table in (request.table, request.other))
+    risks = (risk for table in tables if table for risk in _table_risks(table))
+    return list(dict.fromkeys(risks))
 
 
 def _table_risks(table: Table) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .columns import ColumnFacts
 from .request import Aggregate, Filter, Period, Request
-from .tables import Table
+from .tables import ColumnFacts, Table
 from .understanding.names import yes_and_no
 from .understanding.periods import period_of
 
@@ -218,7 +217,7 @@ _SPREAD = (
 
 
 def _each_number(request: Request, form: str) -> Select | None:
-    numbers = [column.name for column in request.table.of_kind("number")]
+    numbers = request.table.names_of("number")
     names = [column for column in request.columns if column in numbers] or (
         numbers[:_MAX_COLUMNS] if not request.columns else []
     )
@@ -243,9 +242,7 @@ def _rows(request: Request) -> str:
     path = literal(request.table.path)
     if not request.filters:
         return path
-    conditions = " AND ".join(
-        _condition(row_filter, request.table) for row_filter in request.filters
-    )
+    conditions = " AND ".join(_condition(each, request.table) for each in request.filters)
     return f"(SELECT * FROM {path} WHERE {conditions})"
 
 
@@ -288,9 +285,8 @@ def _time_condition(column: ColumnFacts, row_filter: Filter) -> str:
         case "!=":
             return f"NOT coalesce({_within(column, row_filter.values[0])}, false)"
         case ">" | ">=" | "<" | "<=":
-            return (
-                f"{end(row_filter.values[0])} {row_filter.operator} {literal(row_filter.values[0])}"
-            )
+            first = row_filter.values[0]
+            return f"{end(first)} {row_filter.operator} {literal(first)}"
     return _within(column, row_filter.values[0])
 
 

@@ -12,6 +12,7 @@ from ..domain.message_data import Answer, TaskAssignmentData, TextData, ToolCall
 from ..domain.messages import Message
 from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
+from .words import first_line
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,13 @@ class Script:
             return results[place]
         call = {"tool": tool, "parameters": parameters, "terminate": False}
         raise GuideReply(json.dumps(call, ensure_ascii=False))
+
+    def read(self, tool: str, path: str, **parameters: Any) -> Result:
+        """Fail if the file cannot be read."""
+        result = self.call(tool, path=path, **parameters)
+        if not result.ok:
+            self.fail(f"I cannot read `{path}`: {first_line(result.text)}")
+        return result
 
     def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
         """Return the user's answer; `options` maps values to labels, the first is the default."""

@@ -9,8 +9,8 @@ from typing import Literal
 
 from . import words
 from .file_names import is_table
-from .looking import head_of
 from .script import Script
+from .sources import read_head
 from .tables import Table
 from .understanding.language import Language, language_of
 from .understanding.names import Names, is_key
@@ -20,37 +20,30 @@ from .understanding.tokens import tokens_in, word_set
 
 Topic = Literal["hello", "thanks", "help", "bye"]
 
-_TALK: dict[Topic, frozenset[str]] = {
-    "hello": word_set(
-        "hello hi hey hallo moin servus greetings howdy hiya good morning guten tag morgen abend"
-        " evening afternoon gruss dich yo there gruezi how are you wie geht es dir"
-    ),
-    "thanks": word_set(
-        "thanks thank you thx danke dankeschon vielen dank merci cheers great super nice perfect"
-        " cool awesome very much so good well done prima toll sehr schon wonderful ok okay"
-    ),
-    "help": word_set(
-        "help hilfe what can you do was kannst du who are wer bist what are you able to tun i ask"
-        " how does this work wie funktioniert das how do use hilf mir me please bitte for support"
-        " commands examples beispiele could alles machen capabilities features"
-    ),
-    "bye": word_set("bye goodbye tschuss ciao see you later auf wiedersehen bis dann"),
-}
+# One of these words is needed, the others may stand beside it.
 _NEEDED: dict[Topic, frozenset[str]] = {
     "hello": word_set(
-        "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening"
-        " afternoon yo gruezi"
+        "hello hi hey hallo moin servus greetings howdy hiya morning tag morgen abend evening "
+        "afternoon yo gruezi"
     ),
     "thanks": word_set(
-        "thanks thank thx danke dankeschon dank merci cheers great super nice perfect cool awesome"
-        " prima toll wonderful ok okay"
+        "thanks thank thx danke dankeschon dank merci cheers great super nice perfect cool awesome "
+        "prima toll wonderful ok okay"
     ),
     "help": word_set(
-        "help hilfe hilf do kannst are bist ask funktioniert work commands examples beispiele able"
-        " capabilities features"
+        "help hilfe hilf do kannst are bist ask funktioniert work commands examples beispiele able "
+        "capabilities features"
     ),
     "bye": word_set("bye goodbye tschuss ciao later wiedersehen dann"),
 }
+_BESIDE: dict[Topic, str] = {
+    "hello": "good guten gruss dich there how are you wie geht es dir",
+    "thanks": "you vielen very much so good well done sehr schon",
+    "help": "what can you was du who wer to tun i how does this wie das use mir me please bitte for"
+    " support could alles machen",
+    "bye": "see you auf bis",
+}
+_TALK = {topic: words | word_set(_BESIDE[topic]) for topic, words in _NEEDED.items()}
 _MAX_WORDS = 9
 _SAID: dict[Topic, dict[Language, str]] = {
     "hello": {
@@ -96,7 +89,7 @@ def small_talk(script: Script, text: str) -> str:
     if topic is None:
         return ""
     tables = _first_table(script) if topic in ("hello", "help") else []
-    return words.signed(_answer(topic, tables, language_of(text)))
+    return words.sign(_answer(topic, tables, language_of(text)))
 
 
 def _first_table(script: Script) -> list[Table]:
@@ -105,7 +98,7 @@ def _first_table(script: Script) -> list[Table]:
     files = listed.facts.get("files", []) if listed.ok else []
     tables = [file for file in files if is_table(file) and not file.endswith((".txt", ".json"))]
     for path in tables[:2]:
-        head = head_of(script, path)
+        head = read_head(script, path)
         if head.table:
             return [head.table]
     return []
@@ -132,9 +125,8 @@ def examples(tables: Sequence[Table], language: Language) -> list[str]:
     if measure and groups:
         sums = usual_aggregate(measure) == "sum"
         how = ("Summe" if sums else "Mittelwert") if german else ("sum" if sums else "mean")
-        found.append(
-            f"{how} {measure} nach {groups[0]}" if german else f"{how} of {measure} by {groups[0]}"
-        )
+        by = f"{measure} nach {groups[0]}" if german else f"of {measure} by {groups[0]}"
+        found.append(f"{how} {by}")
     if measure and table.of_kind("date"):
         found.append(f"{measure} pro Monat" if german else f"plot {measure} by month")
     name = table.path.rsplit("/", 1)[-1]

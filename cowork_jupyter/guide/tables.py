@@ -1,17 +1,138 @@
-"""Tables from the first lines of their files: separator, header, columns. Never raises."""
+"""Tables and their columns, inferred from the first lines of a file. Never raises."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from .columns import MISSING, ColumnFacts, column_of, date_format_of, is_number
+Kind = Literal["number", "date", "text", "empty"]
+
+MAX_VALUES = 400  # columns with more distinct values are no groups
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
+ODD_MISSING = ("?", "-", "--", ".")
+DATE_FORMATS = (
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y",
+    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y",
+    "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%Y-%m",
+)  # fmt: skip
+_SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
+_PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
+_CODE = re.compile(r"0\d+")  # digits that are no number, such as postcodes
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    name: str
+    kind: Kind
+    date_format: str = ""
+    swapped: bool = False  # day and month could be swapped
+    decimal: str = "."
+    thousands: str = ""
+    distinct: int = 0
+    missing_sign: str = ""
+    is_code: bool = False  # digits that are no number, such as postcodes
+    # Distinct stripped texts, if not too many. For numbers only `("0", "1")`, which mean no and
+    # yes.
+    values: tuple[str, ...] = ()
+    # values that differ from a more frequent one only in case or whitespace
+    untidy: tuple[str, ...] = ()
+    padded: bool = False  # some texts have surrounding whitespace
+    first: str = ""
+    last: str = ""  # `first` and `last` are the earliest and latest date, in ISO format
+
+    @property
+    def mixed_case(self) -> bool:
+        return len({_tidied(value) for value in self.values}) < len(self.values)
+
+    def same(self, value: str) -> tuple[str, ...]:
+        spellings = (spelling for spelling in self.values if _tidied(spelling) == _tidied(value))
+        return tuple(spellings) or (value,)
+
+
+def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
+    cells = [value.strip() for value in values]
+    present = [cell for cell in cells if cell.lower() not in MISSING]
+    sign = next((mark for mark in ODD_MISSING if mark in present), "")
+    present = [cell for cell in present if cell not in ODD_MISSING]
+    if not present:
+        return ColumnFacts(name, "empty", missing_sign=sign)
+    facts = partial(ColumnFacts, name, distinct=len(set(present)), missing_sign=sign)
+    if number := _number_format(present):
+        decimal, thousands = number
+        values_known = ("0", "1") if set(present) == {"0", "1"} else ()
+        return facts(kind="number", decimal=decimal, thousands=thousands, values=values_known)
+    if form := date_format_of(present):
+        swapped = form in _SWAPPED and _fits(present, _SWAPPED[form])
+        days = [datetime.strptime(cell, form).date().isoformat() for cell in present]
+        first, last = min(days), max(days)
+        return facts(kind="date", date_format=form, swapped=swapped, first=first, last=last)
+    different = tuple(dict.fromkeys(present))
+    spellings = [value for value in values if value.strip() in different]
+    return facts(
+        kind="text",
+        is_code=all(map(str.isdigit, present)),
+        values=different if len(different) <= MAX_VALUES else (),
+        untidy=_untidy(spellings),
+        padded=any(value != value.strip() for value in spellings),
+    )
+
+
+def _untidy(values: Sequence[str]) -> tuple[str, ...]:
+    """The rarer spellings of values that differ only in case and whitespace."""
+    counted = Counter(values)
+    usual: dict[str, str] = {}
+    for value, _count in counted.most_common():
+        usual.setdefault(_tidied(value), value)
+    return tuple(value for value in counted if usual[_tidied(value)] != value)[:MAX_VALUES]
+
+
+def _tidied(value: str) -> str:
+    return " ".join(value.casefold().split())
+
+
+def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
+    """Decimal and thousands separator, if all are numbers."""
+    if any(_CODE.fullmatch(cell) for cell in present):
+        return None
+    if all(_PLAIN.fullmatch(cell) for cell in present):
+        return ".", ""
+    if all(_PLAIN.fullmatch(cell) or _POINT.fullmatch(cell) for cell in present):
+        return ".", ","
+    if all(_COMMA.fullmatch(cell) for cell in present):
+        return ",", "." if any("." in cell for cell in present) else ""
+    return None
+
+
+def is_number(cell: str) -> bool:
+    return any(pattern.fullmatch(cell.strip()) for pattern in (_PLAIN, _POINT, _COMMA))
+
+
+def date_format_of(present: Sequence[str]) -> str:
+    if not all(6 <= len(cell) <= 30 and any(map(str.isdigit, cell)) for cell in present):
+        return ""
+    return next((form for form in DATE_FORMATS if _fits(present, form)), "")
+
+
+def _fits(present: Sequence[str], form: str) -> bool:
+    try:
+        for cell in present:
+            datetime.strptime(cell, form)
+    except ValueError:
+        return False
+    return True
+
 
 Format = Literal["text", "json", "json lines", "parquet", "excel"]
 
@@ -60,6 +181,14 @@ class Table:
     def column(self, name: str) -> ColumnFacts | None:
         return next((column for column in self.columns if column.name == name), None)
 
+    def names_of(self, kind: str) -> list[str]:
+        return [column.name for column in self.of_kind(kind)]
+
+    def kind_of(self, name: str) -> str:
+        """Empty if there is no such column."""
+        column = self.column(name)
+        return column.kind if column else ""
+
     @property
     def categories(self) -> list[ColumnFacts]:
         """Text columns with few values."""
@@ -101,7 +230,7 @@ def table_of(
     )
 
 
-def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = None) -> Table | None:
+def table_from(path: str, rows: Sequence[dict[str, Any]]) -> Table | None:
     head = list(dict.fromkeys(name for row in rows for name in row))
     if not head:
         return None
@@ -109,7 +238,7 @@ def table_from(path: str, rows: Sequence[dict[str, Any]], lines: int | None = No
         column_of(name, [_text(row.get(old)) for row in rows])
         for old, name in zip(head, clear_names(head), strict=True)
     ]
-    return Table(path, "", tuple(columns), has_header=True, first_line=1, lines=lines)
+    return Table(path, "", tuple(columns), has_header=True, first_line=1)
 
 
 def _text(value: Any) -> str:

@@ -36,10 +36,10 @@ def not_understood(unclear: str, *, is_step: bool) -> str:
 
 
 def report(done: str, findings: Sequence[str]) -> str:
-    return signed("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
+    return sign("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
 
 
-def signed(text: str) -> str:
+def sign(text: str) -> str:
     return f"{text}\n\n{SIGNATURE}"
 
 

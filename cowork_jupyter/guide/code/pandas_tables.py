@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import loaded
+from .reading import load_table
 from .sheet import call, literal
 from .with_pandas import PandasWriter
 
@@ -14,8 +14,8 @@ def clean(writer: PandasWriter) -> None:
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
     lines = [f"{name} = {table}.copy()"]
-    texts = [facts.name for facts in request.table.of_kind("text")]
-    numbers = [facts.name for facts in request.table.of_kind("number")]
+    texts = request.table.names_of("text")
+    numbers = request.table.names_of("number")
     if texts:
         chosen = sheet.name("texts", "text_columns")
         lines.append(call(f"{chosen} = [", map(literal, texts), "]"))
@@ -43,7 +43,7 @@ def clean(writer: PandasWriter) -> None:
 def join(writer: PandasWriter) -> None:
     sheet, request = writer.sheet, writer.request
     assert request.other is not None
-    other = loaded(sheet, request.other)
+    other = load_table(sheet, request.other)
     left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     lines = []

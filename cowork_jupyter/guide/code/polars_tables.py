@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import loaded
+from .reading import load_table
 from .sheet import call, literal
 from .with_polars import PolarsWriter, chain
 
@@ -54,7 +54,7 @@ def _within_groups(writer: PolarsWriter, name: str, group: str) -> str:
 def relate(writer: PolarsWriter) -> None:
     lines, names = writer.selection(), writer.request.columns
     if len(names) < 2:
-        numbers = [column.name for column in writer.request.table.of_kind("number")]
+        numbers = writer.request.table.names_of("number")
         result = f"{writer.rows}.select({literal(numbers)}).drop_nulls().corr()"
         writer.sheet.add(*lines, result=result, kind="frame")
         return
@@ -77,7 +77,7 @@ def relate(writer: PolarsWriter) -> None:
 def outliers(writer: PolarsWriter) -> None:
     sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
-    names = names or [column.name for column in writer.request.table.of_kind("number")]
+    names = names or writer.request.table.names_of("number")
     low, high, reach, found = writer.quartile_names()
     values = f"{pl}.col({literal(names[0])})"
     if len(names) > 1:
@@ -123,7 +123,7 @@ def clean(writer: PolarsWriter) -> None:
     sheet, pl, request = writer.sheet, writer.pl, writer.request
     stem = request.table.stem.lower()
     name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
-    empty = [facts.name for facts in request.table.of_kind("empty")]
+    empty = request.table.names_of("empty")
     known = f".filter(~{pl}.all_horizontal({pl}.all().is_null()))"
     gaps = {"keep": [known], "drop": [".drop_nulls()"], "fill": [known]}[request.gaps]
     if request.gaps == "fill":
@@ -148,7 +148,7 @@ def clean(writer: PolarsWriter) -> None:
 def join(writer: PolarsWriter) -> None:
     sheet, request, pl = writer.sheet, writer.request, writer.pl
     assert request.other is not None
-    other = loaded(sheet, request.other)
+    other = load_table(sheet, request.other)
     left_key, right_key = request.columns
     name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     first, second = writer.rows, other.name

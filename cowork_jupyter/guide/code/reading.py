@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..columns import ColumnFacts
-from ..tables import Table
+from ..tables import ColumnFacts, Table
 from .sheet import Sheet, TableVariable, call, literal
 
 _NEXT = ",\n    "
@@ -17,7 +16,7 @@ def engine_for(table: Table) -> str:
     return "pyarrow" if table.format == "parquet" else ""
 
 
-def loaded(sheet: Sheet, table: Table) -> TableVariable:
+def load_table(sheet: Sheet, table: Table) -> TableVariable:
     """The variable that holds the table; adds a cell that reads it if there is none."""
     if table.path not in sheet.tables:
         stem = table.stem.lower()
@@ -27,7 +26,7 @@ def loaded(sheet: Sheet, table: Table) -> TableVariable:
         else:
             lines = _with_pandas(sheet, table, name)
         sheet.add(*lines)
-        dates = frozenset(column.name for column in table.of_kind("date"))
+        dates = frozenset(table.names_of("date"))
         sheet.tables[table.path] = TableVariable(name, dates, frozenset(table.names))
     return sheet.tables[table.path]
 
@@ -51,9 +50,8 @@ def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
         lines += ["# Some values are no numbers or dates: they count as missing."]
-        lines += [
-            _assigned(name, column, f'{pd}.to_numeric({{}}, errors="coerce")') for column in numbers
-        ]
+        form = f'{pd}.to_numeric({{}}, errors="coerce")'
+        lines += [_assigned(name, column, form) for column in numbers]
     wrong = ', errors="coerce"' if sheet.choices.coerce else ""
     for column in texts:
         lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))

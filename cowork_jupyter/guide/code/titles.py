@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..columns import ColumnFacts
 from ..request import Filter, Period, Request
+from ..tables import ColumnFacts
 from .sheet import literal
 
 _HOW = {
@@ -57,9 +57,8 @@ def _condition(row_filter: Filter) -> str:
         return f"{row_filter.column} {'–'.join(values)}"
     if row_filter.operator in (">", ">=", "<", "<="):
         return f"{row_filter.column} {row_filter.operator} {values[0]}"
-    return _SIGNS.get(row_filter.operator, "") + " or ".join(
-        dict.fromkeys(v.casefold() for v in values)
-    )
+    distinct = dict.fromkeys(value.casefold() for value in values)
+    return _SIGNS.get(row_filter.operator, "") + " or ".join(distinct)
 
 
 def result_names(request: Request) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..columns import ColumnFacts
 from ..request import Request
-from .reading import loaded
+from ..tables import ColumnFacts
+from .reading import load_table
 from .sheet import Sheet, TableVariable, literal
 from .titles import output_of
 
@@ -21,7 +21,7 @@ class Writer(ABC):
     def __init__(self, sheet: Sheet, request: Request) -> None:
         self.sheet = sheet
         self.request = request
-        self.table: TableVariable = loaded(sheet, request.table)
+        self.table: TableVariable = load_table(sheet, request.table)
         self.rows = self.table.name  # the variable with the selected rows
 
     @abstractmethod
@@ -48,8 +48,7 @@ class Writer(ABC):
         return self.request.table.column(name)
 
     def is_number(self, name: str) -> bool:
-        facts = self.facts(name)
-        return facts is not None and facts.kind == "number"
+        return self.request.table.kind_of(name) == "number"
 
     def draw(self, chart: Callable[..., None], *arguments: Any, **options: Any) -> None:
         if self.sheet.style.draws:

@@ -136,9 +136,9 @@ def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix |
             line = "from sklearn.metrics import root_mean_squared_error"
             why = "The root has a function of its own now."
             return Fix(why, CellCode(text).with_line_on_top(line))
-        case "resample", "how" if str(value).isidentifier():
+        case "resample", "how" if (how := str(value)).isidentifier():
             why = "What to do with each period is a method now."
-            return cell.edit(why, removed, (end, end, f".{value}()"))
+            return cell.edit(why, removed, (end, end, f".{how}()"))
         case _, "level" if owner:
             place = code.span(owner)[1]
             groups = f".groupby(level={code.source(keyword.value)})"

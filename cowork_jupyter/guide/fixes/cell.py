@@ -194,9 +194,8 @@ class CellCode:
 
 
 def _is_magic(line: str) -> bool:
-    return bool(_LINE_MAGIC.match(line)) and (
-        not line.startswith("%%") or line.startswith(_PYTHON_MAGICS)
-    )
+    is_line = not line.startswith("%%") or line.startswith(_PYTHON_MAGICS)
+    return is_line and bool(_LINE_MAGIC.match(line))
 
 
 def base_name(node: ast.AST) -> str:
@@ -269,10 +268,7 @@ class FailingCell:
     def lines(self) -> list[int]:
         """The lines of the cell on the stack, innermost first."""
         text = self.error.traceback[:_MAX_TRACEBACK]
-        places = [
-            (number or old_number, int(line or at))
-            for number, line, old_number, at in _PLACE.findall(text)
-        ]
+        places = [(new or old, int(line or at)) for new, line, old, at in _PLACE.findall(text)]
         if places:
             own = [line for number, line in places if number == places[0][0]]
             return list(dict.fromkeys(reversed(own)))

@@ -188,9 +188,8 @@ def _array_append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) 
     new = f"{numpy}.append({array}, {added})"
     if isinstance(code.statement_of(call), ast.Expr) and isinstance(node.value, ast.Name):
         new = f"{array} = {new}"
-    return cell.replace(
-        "Arrays do not grow: `np.append` makes a new one.", call, new, imports="numpy"
-    )
+    why = "Arrays do not grow: `np.append` makes a new one."
+    return cell.replace(why, call, new, imports="numpy")
 
 
 def _week(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:

@@ -63,9 +63,7 @@ def _missing(message: str) -> Iterator[str]:
         return
     # Polars lists the columns that there are behind the one that is missing.
     text = _DTYPE.sub("", message.partition("valid columns")[0].partition("\n")[0])
-    found_names = [
-        single_quoted or double_quoted for single_quoted, double_quoted in _QUOTED.findall(text)
-    ]
+    found_names = [single or double for single, double in _QUOTED.findall(text)]
     yield from found_names or ([text.strip()] if text.strip() else [])
 
 
@@ -149,9 +147,8 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
         key = code.keyword(call, "on")
         if called(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
             continue
-        tables = [
-            name for node in (call.func, *call.args) if (name := base_name(node)) in cell.tables
-        ]
+        names_used = map(base_name, (call.func, *call.args))
+        tables = [table for table in names_used if table in cell.tables]
         name = str(key.value.value)
         if len(tables) < 2 or name not in names:
             continue

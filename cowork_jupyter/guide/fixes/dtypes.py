@@ -188,9 +188,8 @@ def _converted_column(cell: FailingCell) -> Fix | None:
         text = [side for side, kind in sides if kind.startswith(_TEXT)]
         numbers = [side for side, kind in sides if kind.startswith(_NUMBERS)]
         if text and re.search("Timestamp|datetime", " ".join(map(code.source, operands))):
-            edits = [
-                code.replaced(side, f"{pandas}.to_datetime({code.source(side)})") for side in text
-            ]
+            read = f"{pandas}.to_datetime({{}})"
+            edits = [code.replaced(side, read.format(code.source(side))) for side in text]
             return cell.edit(_AS_DATES, *edits, imports="pandas")
         is_number = (
             isinstance(node.op, (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow))

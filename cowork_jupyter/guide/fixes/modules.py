@@ -26,9 +26,8 @@ def missing_file(cell: FailingCell) -> Fix | None:
     near = _near(path, cell.files)
     if near is None:
         beside = [file for file in cell.files if file.lower().endswith(_TABLES)]
-        some = (
-            f" These are here: {', '.join(f'`{file}`' for file in beside[:5])}." if beside else ""
-        )
+        listed = ", ".join(f"`{file}`" for file in beside[:5])
+        some = f" These are here: {listed}." if beside else ""
         return Fix(
             f"There is no file `{path}` in this workspace.{some} Check the name, or upload it."
         )
@@ -181,11 +180,8 @@ def _moved_name(
         edits = [code.replaced(node, "\n".join(lines))]
         if new != name and not own.asname:
             instead = f"{new}.{_MAKERS[name]}" if name in _MAKERS else new
-            edits += [
-                code.replaced(reference, instead)
-                for reference in code.find(ast.Name)
-                if reference.id == name
-            ]
+            uses = [node for node in code.find(ast.Name) if node.id == name]
+            edits += [code.replaced(use, instead) for use in uses]
         where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
         return cell.edit(f"`{name}` {where} now.", *edits)
     return None

@@ -19,36 +19,31 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 _FRAME = _words(
-    "abs add agg aggregate all any apply assign astype at axes bfill boxplot clip columns "
-    "combine copy corr count cov cummax cummin cumprod cumsum describe diff div drop "
-    "drop_duplicates dropna dtypes duplicated empty eq eval explode ffill fillna filter "
-    "first_valid_index groupby head hist iat idxmax idxmin iloc index info insert "
-    "interpolate isin isna isnull items iterrows itertuples join loc map mask max mean "
-    "median melt memory_usage merge min mode mul nlargest notna notnull nsmallest nunique "
-    "pipe pivot pivot_table plot pop prod quantile query rank reindex rename rename_axis "
-    "replace resample reset_index rolling round sample select_dtypes set_axis set_index "
-    "shape shift size sort_index sort_values squeeze stack std style sum tail to_csv "
-    "to_dict to_excel to_frame to_html to_json to_markdown to_numpy to_parquet to_pickle "
-    "to_sql to_string transform transpose unstack update value_counts values var where xs "
-    "ewm expanding"
+    "abs add agg aggregate all any apply assign astype at axes bfill boxplot clip columns combine "
+    "copy corr count cov cummax cummin cumprod cumsum describe diff div drop drop_duplicates "
+    "dropna dtypes duplicated empty eq eval explode ffill fillna filter first_valid_index groupby "
+    "head hist iat idxmax idxmin iloc index info insert interpolate isin isna isnull items "
+    "iterrows itertuples join loc map mask max mean median melt memory_usage merge min mode mul "
+    "nlargest notna notnull nsmallest nunique pipe pivot pivot_table plot pop prod quantile query "
+    "rank reindex rename rename_axis replace resample reset_index rolling round sample "
+    "select_dtypes set_axis set_index shape shift size sort_index sort_values squeeze stack std "
+    "style sum tail to_csv to_dict to_excel to_frame to_html to_json to_markdown to_numpy "
+    "to_parquet to_pickle to_sql to_string transform transpose unstack update value_counts values "
+    "var where xs ewm expanding"
 )
 _SERIES = (
     *_FRAME,
     *_words("between cat dt dtype hasnans is_unique name str to_list tolist unique array"),
 )
-_TEXT = frozenset(
-    _words(
-        "capitalize casefold center contains count endswith extract extractall find findall "
-        "get isalnum isalpha isdigit islower isnumeric isupper ljust lower lstrip match pad "
-        "partition removeprefix removesuffix repeat rfind rjust rpartition rsplit rstrip "
-        "slice split startswith strip swapcase title translate upper zfill"
-    )
+_TEXT = _words(
+    "capitalize casefold center contains count endswith extract extractall find findall get "
+    "isalnum isalpha isdigit islower isnumeric isupper ljust lower lstrip match pad partition "
+    "removeprefix removesuffix repeat rfind rjust rpartition rsplit rstrip slice split startswith "
+    "strip swapcase title translate upper zfill"
 )
-_DATES = frozenset(
-    _words(
-        "year month day hour minute second weekday dayofweek day_name month_name quarter date "
-        "time dayofyear is_month_end is_month_start strftime days total_seconds isocalendar"
-    )
+_DATES = _words(
+    "year month day hour minute second weekday dayofweek day_name month_name quarter date time "
+    "dayofyear is_month_end is_month_start strftime days total_seconds isocalendar"
 )
 _METHODS = {
     "DataFrame": _FRAME,
@@ -60,27 +55,27 @@ _METHODS = {
     "dict": tuple(dir(dict)),
     "set": tuple(dir(set)),
     "ndarray": _words(
-        "T all any argmax argmin argsort astype clip copy cumsum dot dtype fill flatten max "
-        "mean min ndim prod ravel reshape round shape size sort std sum tolist transpose var"
+        "T all any argmax argmin argsort astype clip copy cumsum dot dtype fill flatten max mean "
+        "min ndim prod ravel reshape round shape size sort std sum tolist transpose var"
     ),
     "pandas": _words(
         "DataFrame Series Timestamp concat cut date_range get_dummies isna melt merge notna "
         "pivot_table qcut read_csv read_excel read_html read_json read_parquet read_pickle "
-        "read_sql to_datetime to_numeric to_timedelta unique options set_option Index "
-        "MultiIndex NA NaT Categorical crosstab json_normalize Grouper Timedelta period_range"
+        "read_sql to_datetime to_numeric to_timedelta unique options set_option Index MultiIndex "
+        "NA NaT Categorical crosstab json_normalize Grouper Timedelta period_range"
     ),
     "numpy": _words(
-        "abs arange argmax argmin argsort array array_equal asarray average ceil clip "
-        "concatenate corrcoef cos cumsum diff dot exp eye floor full histogram hstack inf "
-        "isfinite isin isnan linalg linspace log log10 log1p logspace max maximum mean median "
-        "min minimum nan nanmean nansum ndarray ones ones_like percentile pi polyfit prod "
-        "quantile random repeat reshape round sign sin sort split sqrt squeeze stack std sum "
-        "tan tile transpose unique var vstack where zeros zeros_like"
+        "abs arange argmax argmin argsort array array_equal asarray average ceil clip concatenate "
+        "corrcoef cos cumsum diff dot exp eye floor full histogram hstack inf isfinite isin isnan "
+        "linalg linspace log log10 log1p logspace max maximum mean median min minimum nan nanmean "
+        "nansum ndarray ones ones_like percentile pi polyfit prod quantile random repeat reshape "
+        "round sign sin sort split sqrt squeeze stack std sum tan tile transpose unique var vstack "
+        "where zeros zeros_like"
     ),
     "pyplot": _words(
-        "axhline axvline bar barh boxplot colorbar errorbar figure fill_between grid hist "
-        "imshow legend pie plot savefig scatter show style subplot subplots suptitle text "
-        "tight_layout title xlabel xlim xscale xticks ylabel ylim yscale yticks"
+        "axhline axvline bar barh boxplot colorbar errorbar figure fill_between grid hist imshow "
+        "legend pie plot savefig scatter show style subplot subplots suptitle text tight_layout "
+        "title xlabel xlim xscale xticks ylabel ylim yscale yticks"
     ),
 }
 
@@ -109,9 +104,8 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             targets = ", ".join(code.source(target) for target in assigned.targets)
             new = f"{code.source(call)}\n{targets} = {owner}"
             new = code.source(call) if targets == owner else new
-            return cell.replace(
-                f"`{called(call)}` changes the list itself and returns nothing.", assigned, new
-            )
+            why = f"`{called(call)}` changes the list itself and returns nothing."
+            return cell.replace(why, assigned, new)
     for number, other in cell.earlier():
         if "inplace=True" in other.source and re.search(
             r"^\s*\w+\s*=.*inplace=True", other.source, re.M
@@ -137,16 +131,15 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
             continue
         if owner == "Series" and (fix := _of_values(cell, node)):
             return fix
-        if owner == "DataFrame" and name in _TEXT | {"str", "dt"}:
+        if owner == "DataFrame" and name in (*_TEXT, "str", "dt"):
             return Fix(
                 f"`{name}` is for one column: choose it first, as in "
                 f'`{base_name(node) or "df"}["column"].{name}`.'
             )
         near = nearest(name, _METHODS.get(owner, ()), 0.7) or (suggested[1] if suggested else None)
         if near:
-            return cell.edit(
-                f"There is no `{name}`; the nearest is `{near}`.", cell.code.attribute(node, near)
-            )
+            why = f"There is no `{name}`; the nearest is `{near}`."
+            return cell.edit(why, cell.code.attribute(node, near))
         return Fix(
             f"`{owner}` has no `{name}`. Type `.` and press Tab behind it to see what it has."
         )

@@ -117,10 +117,8 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
 
 
 def _transposed(cell: FailingCell, left_shape: str, right_shape: str) -> Fix | None:
-    sizes = [
-        [int(number) for number in text.strip("()").split(",") if number]
-        for text in (left_shape, right_shape)
-    ]
+    shapes_of = (left_shape, right_shape)
+    sizes = [[int(size) for size in shape.strip("()").split(",") if size] for shape in shapes_of]
     why = (
         "A product needs as many columns on the left as rows on the right; these are "
         f"{left_shape} and {right_shape}."

@@ -178,10 +178,8 @@ def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
             ]
             yield why, "\n".join([*lines[: line - 1], *block, *lines[end:]])
             end += 1
-    yield (
-        "A line was indented for no reason.",
-        _with_line(cell.code, line, " " * own + lines[line - 1].lstrip()),
-    )
+    text = " " * own + lines[line - 1].lstrip()
+    yield "A line was indented for no reason.", _with_line(cell.code, line, text)
     for width in (own - 4, own + 4):
         if width >= 0:
             text = " " * width + lines[line - 1].lstrip()

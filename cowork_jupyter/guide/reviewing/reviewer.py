@@ -13,10 +13,11 @@ from ...tools.notebook.state import CellState
 from .. import words
 from ..actor import explain
 from ..file_names import is_table, named_in, quoted, unquoted
-from ..looking import all_files, notebook_for
 from ..notebook import notebook_intent
-from ..script import Result, Script
+from ..script import Script
 from ..smalltalk import small_talk
+from ..sources import all_files, folder_of, notebook_for, without_dots
+from ..understanding.tokens import listed
 from .rules import (
     analysis_remarks,
     error_remarks,
@@ -37,20 +38,15 @@ _PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
 
 
 def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
-    folder = "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
     known = [path for path in files if path.lower().endswith(_SUFFIXES)]
-    named = [path for path in named_in(text, known, folder) if _is_whole(path, text)]
+    named = [path for path in named_in(text, known, folder_of(script)) if _is_whole(path, text)]
     written = [path for path in quoted(text) if path.lower().endswith(_SUFFIXES)]
     written += _PATH.findall(unquoted(text))
     missing = [
         code_path.removeprefix("./") for code_path in written
-        if not any(path.lower().endswith(_plain(code_path).lower()) for path in known)
+        if not any(path.lower().endswith(without_dots(code_path).lower()) for path in known)
     ]  # fmt: skip
     return list(dict.fromkeys([*named, *missing]))[:MAX_FILES]
-
-
-def _plain(path: str) -> str:
-    return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
 def _is_whole(path: str, text: str) -> bool:
@@ -61,7 +57,7 @@ def _is_whole(path: str, text: str) -> bool:
 def read_subject(script: Script, path: str) -> Subject:
     if path.lower().endswith(".ipynb"):
         return _notebook(script, path)
-    read = _read(script, path, "read_file", {})
+    read = script.read("read_file", path)
     last = int(read.facts.get("last_line", 0))
     source = "\n".join(read.text.split("\n")[:last])  # behind it the tool may say how to read on
     cell = ReviewedCell(0, CellState(path, "code", source))
@@ -72,28 +68,17 @@ def _notebook(script: Script, path: str) -> Subject:
     cells: list[ReviewedCell] = []
     facts: Mapping[str, Any] = {}
     for _part in range(_MAX_PARTS):
-        facts = _read(script, path, "read_notebook", {"offset": len(cells)} if cells else {}).facts
+        part = {"offset": len(cells)} if cells else {}
+        facts = script.read("read_notebook", path, **part).facts
         cells += [_cell(number, cell) for number, cell in enumerate(facts["cells"], len(cells) + 1)]
         if not facts["cells"] or len(cells) >= facts["total_cells"]:
             break
     return Subject(path, cells, str(facts["language"]), int(facts["total_cells"]))
 
 
-def _read(script: Script, path: str, tool: str, more: dict[str, int]) -> Result:
-    read = script.call(tool, path=path, **more)
-    if not read.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
-    return read
-
-
 def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
-    state = CellState(
-        id=fact["id"],
-        cell_type=fact["cell_type"],
-        source=fact["source"],
-        execution_count=fact["execution_count"],
-        tags=tuple(fact["tags"]),
-    )
+    known = {key: fact[key] for key in ("id", "cell_type", "source", "execution_count")}
+    state = CellState(**known, tags=tuple(fact["tags"]))
     return ReviewedCell(number, state, fact["failed"], fact["output_size"])
 
 
@@ -142,7 +127,7 @@ def review(script: Script) -> str:
     named = named_files(script, text, files)
     if not (is_asked or named):
         _refuse_others(script, text, files)
-    # Without an ending nothing is named: “review” is no wish to see `review.ipynb`.
+    # Without an ending nothing is named: “review” does not mean `review.ipynb`.
     paths = named or [notebook_for(script, "", files)]
     return review_of([read_subject(script, path) for path in paths]).model_dump_json()
 
@@ -163,7 +148,7 @@ def review_of(subjects: Sequence[Subject]) -> Review:
     findings = [remark.finding(path) for remark, path in found]
     serious = any(remark.severity != "minor" for remark, _path in found)
     parts = [_looked_at(subjects), _counted([remark for remark, _path in found]), _RULES_ONLY]
-    parts.append(f"I did not look at {_list([*_left_out(subjects), _NEVER_SEEN])}.")
+    parts.append(f"I did not look at {listed([*_left_out(subjects), _NEVER_SEEN])}.")
     return Review(
         summary=" ".join(parts),
         verdict="request_changes" if serious else "approve",
@@ -186,7 +171,7 @@ def _looked_at(subjects: Sequence[Subject]) -> str:
         else f"`{subject.path}`"
         for subject in subjects
     ]
-    return f"I checked {_list(names)} by rules."
+    return f"I checked {listed(names)} by rules."
 
 
 def _counted(remarks: Sequence[ReviewRemark]) -> str:
@@ -194,7 +179,7 @@ def _counted(remarks: Sequence[ReviewRemark]) -> str:
         return "None of them found anything."
     counts = Counter(remark.severity for remark in remarks)
     found = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
-    return f"They found {_list(found)}."
+    return f"They found {listed(found)}."
 
 
 def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
@@ -210,7 +195,7 @@ def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
         foreign = [str(cell.number) for cell in subject.code if cell.tree is None]
         if foreign and subject.is_notebook:
             cells = "cell" if len(foreign) == 1 else "cells"
-            yield f"the code of {cells} {_list(foreign)}{name}, which I cannot read as Python"
+            yield f"the code of {cells} {listed(foreign)}{name}, which I cannot read as Python"
         elif foreign:
             yield f"the code{name}, which I cannot read as Python"
         if is_too_long(subject):
@@ -219,8 +204,3 @@ def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
 
 def _lines(subject: Subject) -> int:
     return sum(len(cell.source.split("\n")) for cell in subject.cells)
-
-
-def _list(parts: Sequence[str]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last

@@ -26,9 +26,8 @@ def error_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         elif subject.is_python and cell.count is None and cell.python is not None:
             line = _syntax_error(cell.python)
             if line is not None:
-                yield ReviewRemark(
-                    "major", "It is not valid Python.", "Mend the syntax.", cell, line
-                )
+                comment = "It is not valid Python."
+                yield ReviewRemark("major", comment, "Mend the syntax.", cell, line)
 
 
 def _syntax_error(code: str) -> int | None:
@@ -52,9 +51,8 @@ def except_remarks(subject: Subject) -> Iterator[ReviewRemark]:
                 yield ReviewRemark("major", comment, advice, cell, node.lineno)
             elif node.type is None and not any(_raises(statement) for statement in node.body):
                 comment = "`except:` also catches the interruption of the kernel."
-                yield ReviewRemark(
-                    "minor", comment, "Write `except Exception:`.", cell, node.lineno
-                )
+                advice = "Write `except Exception:`."
+                yield ReviewRemark("minor", comment, advice, cell, node.lineno)
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:

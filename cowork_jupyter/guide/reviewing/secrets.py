@@ -42,9 +42,8 @@ def secret_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         for line, what in (*_by_look(cell), *_by_name(cell)):
             if line not in seen:
                 seen.add(line)
-                yield ReviewRemark(
-                    "critical", f"{what} stands here in plain text.", _ADVICE, cell, line
-                )
+                comment = f"{what} stands here in plain text."
+                yield ReviewRemark("critical", comment, _ADVICE, cell, line)
 
 
 def _by_look(cell: ReviewedCell) -> Iterator[tuple[int, str]]:

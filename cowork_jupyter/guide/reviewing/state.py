@@ -69,9 +69,8 @@ def _hidden(subject: Subject, stale: set[str]) -> Iterator[ReviewRemark]:
     by_id = {cell.state.id: cell for cell in subject.cells}
     opaque = "\n".join(cell.opaque for cell in subject.code)
     known = set(re.findall(r"\w+", opaque))
-    any_name = bool(_MAKES_ANY_NAME.search(opaque)) or any(
-        _WRITES_NAMES.search(cell.source) for cell in subject.code
-    )
+    writes = any(_WRITES_NAMES.search(cell.source) for cell in subject.code)
+    any_name = writes or bool(_MAKES_ANY_NAME.search(opaque))
     readable = subject.is_python and not any_name
     for found in hidden_state([cell.state for cell in subject.cells]):
         cell = by_id[found.cell_id]
@@ -91,9 +90,8 @@ def _missing(subject: Subject, cell: ReviewedCell, found: HiddenFindings) -> Rev
             if reviewed_cell.number > cell.number and found.name in _made(reviewed_cell)
         )  # fmt: skip
         comment = f"It uses {name}, which only cell {below} below it defines."
-        return ReviewRemark(
-            "major", comment, f"Move the definition of {name} above it.", cell, line
-        )
+        advice = f"Move the definition of {name} above it."
+        return ReviewRemark("major", comment, advice, cell, line)
     ran = cell.count is not None and not cell.failed
     why = (
         "and yet it ran: a cell that is gone, or was changed, has defined it"
@@ -101,9 +99,8 @@ def _missing(subject: Subject, cell: ReviewedCell, found: HiddenFindings) -> Rev
         else "so it cannot run"
     )
     advice = f"Define {name} in a cell above, or take it out."
-    return ReviewRemark(
-        "major", f"It uses {name}, which no cell defines, {why}.", advice, cell, line
-    )
+    comment = f"It uses {name}, which no cell defines, {why}."
+    return ReviewRemark("major", comment, advice, cell, line)
 
 
 def _made(cell: ReviewedCell) -> frozenset[str]:

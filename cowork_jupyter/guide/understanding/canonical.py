@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn, Required, TypedDict, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
-from ..request import Aggregate, Chart, Filter, Operator, Period, Request, Verb
+from ..request import Aggregate, Filter, Operator, Period, Request, Verb
 from ..tables import Table
 from .periods import period_of
 from .sentences import AGGREGATES, DRAWN, GAPS, OPERATORS
@@ -26,20 +26,7 @@ _SIMPLE: dict[str, Verb] = {
     "distribution": "distribution",
 }  # fmt: skip
 _Key = TypeVar("_Key")
-
-
-class _Fields(TypedDict, total=False):
-    verb: Required[Verb]
-    columns: tuple[str, ...]
-    aggregate: Aggregate
-    groups: tuple[str, ...]
-    time: str
-    period: Period | None
-    filters: tuple[Filter, ...]
-    limit: int
-    ascending: bool
-    chart: Chart | None
-    between: tuple[str, str] | None
+_Fields = dict[str, Any]  # arguments of `Request`
 
 
 class NotCanonical(Exception):
@@ -136,14 +123,10 @@ class _Reader:
         second = self.value()
         self.must("of")
         name = self.code()
-        found: _Fields = {
-            "verb": "compare",
-            "aggregate": aggregate,
-            "columns": columns,
-            "between": (first, second),
-        }
+        found = {"verb": "compare", "aggregate": aggregate, "columns": columns}
+        found |= {"between": (first, second)}
         period = period_of(first)
-        return {**found, "time": name, "period": period} if period else {**found, "groups": (name,)}
+        return found | ({"time": name, "period": period} if period else {"groups": (name,)})
 
     def measure(self) -> tuple[Aggregate, tuple[str, ...]]:
         if self.said("number of rows"):
@@ -160,10 +143,7 @@ class _Reader:
 
     def by(self, fields: _Fields) -> None:
         groups = list(fields.get("groups", ()))
-        period = next(
-            (known_period for known_period in get_args(Period) if self.said(f"{known_period} of")),
-            None,
-        )
+        period = next((each for each in get_args(Period) if self.said(f"{each} of")), None)
         if period:
             fields["period"], fields["time"] = period, self.code()
         else:
@@ -203,10 +183,8 @@ class _Reader:
     def operator(self) -> Operator:
         if self.said("is in"):
             return "="
-        return (
-            next((operator for operator, words in _LONGEST_FIRST if self.said(words)), None)
-            or _no()
-        )
+        found = (operator for operator, words in _LONGEST_FIRST if self.said(words))
+        return next(found, None) or _no()
 
     def order(self, fields: _Fields) -> None:
         if self.said("smallest first"):
@@ -219,14 +197,10 @@ class _Reader:
 
     def checked(self, request: Request) -> Request:
         """All names must exist; a date filter determines `time`."""
-        dates = [
-            row_filter.column
-            for row_filter in request.filters
-            if _is_date(request.table, row_filter.column)
-        ]
+        filtered = [row_filter.column for row_filter in request.filters]
+        dates = [name for name in filtered if request.table.kind_of(name) == "date"]
         time = request.time or (dates[0] if dates else "")
-        names = [*request.columns, *request.groups, *([time] if time else [])]
-        names += [row_filter.column for row_filter in request.filters]
+        names = [*request.columns, *request.groups, *([time] if time else []), *filtered]
         if not set(names) <= set(request.table.names):
             raise NotCanonical
         return replace(request, time=time)
@@ -298,15 +272,9 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         if is_code:
             found.append(("code", piece))
             continue
-        found += [
-            (match.lastgroup, match[0]) for match in _TOKEN.finditer(piece) if match.lastgroup
-        ]
+        matches = _TOKEN.finditer(piece)
+        found += [(match.lastgroup, match[0]) for match in matches if match.lastgroup]
     return found
-
-
-def _is_date(table: Table, name: str) -> bool:
-    column = table.column(name)
-    return column is not None and column.kind == "date"
 
 
 def _no() -> NoReturn:

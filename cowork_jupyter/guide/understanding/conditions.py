@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from ..columns import ColumnFacts
 from ..request import Filter, Operator, Period
+from ..tables import ColumnFacts
 from .lexicon import PHRASES
-from .names import Names, is_key, other_value
+from .names import Names, measures, other_value
 from .periods import newest, season, within
 from .reading import Item, RequestReading, main_measure
 from .synonyms import COMPARED, MEASURED_IN, MONEY, UNITS, adds_up, is_money
@@ -66,9 +66,9 @@ class Conditions:
         if unit in MONEY and main and is_money(main):
             return main
         for word in next((words for units, words in MEASURED_IN if unit in units), ()):
-            column = self.names.table.column(self._about(word))
-            if column and column.kind == "number":
-                return column.name
+            name = self._about(word)
+            if self.names.table.kind_of(name) == "number":
+                return name
         return ""
 
     def _compared_number(self, value: str) -> str:
@@ -78,23 +78,17 @@ class Conditions:
             return main
         if age:
             return age if float(value) < _OLDEST else main
-        numbers = [
-            column.name for column in self.names.table.of_kind("number") if not is_key(column.name)
-        ]
-        return main if len(numbers) == 1 else ""
+        return main if len(measures(self.names.table)) == 1 else ""
 
     def _text_condition(self, at: int, operator: str) -> None:
         if self._kind(at - 1) != "column":
             return
         words = self.items[at + 1]
-        column = self.names.table.column(self.items[at - 1].detail)
-        if column and column.kind == "number":
+        if self.names.table.kind_of(self.items[at - 1].detail) == "number":
             return
         value = words.value or words.detail
         self.used |= {at - 1, at, at + 1}
-        known: Operator = (
-            "!=" if operator == "!=" else "contains" if operator == "contains" else "="
-        )
+        known: Operator = operator if operator in ("!=", "contains") else "="  # type: ignore[assignment]
         self.reading.filters.append(Filter(self.items[at - 1].detail, known, (value,)))
 
     def _between(self, at: int) -> None:
@@ -110,10 +104,9 @@ class Conditions:
         """The numeric column just before or just after a comparison."""
         behind = at + 3 if self._is_unit(at + 2) else at + 2
         for place in (at - 1, behind, at - 2):
-            if self._kind(place) == "column" and place not in self.used:
-                column = self.names.table.column(self.items[place].detail)
-                if column and column.kind == "number":
-                    return place
+            is_free = self._kind(place) == "column" and place not in self.used
+            if is_free and self.names.table.kind_of(self.items[place].detail) == "number":
+                return place
         return None
 
     def _is_unit(self, at: int) -> bool:
@@ -220,9 +213,8 @@ class Conditions:
     def _time_column(self) -> ColumnFacts | None:
         named = [item.detail for item in self.items if item.kind == "column"]
         dates = self.names.table.of_kind("date")
-        return next(
-            (column for column in dates if column.name in named), dates[0] if dates else None
-        )
+        first = dates[0] if dates else None
+        return next((column for column in dates if column.name in named), first)
 
 
 _RATES = ("rate", "rates", "quote")
@@ -258,9 +250,8 @@ class RowsReader(Conditions):
         return any(item.detail == "share" or item.text.lower() in _RATES for item in wanted)
 
     def _gap(self, item: Item) -> None:
-        column = self.names.table.column(item.detail)
-        none = bool(_NEVER_MISSING & set(words_of(item.detail)))
-        is_zero = column is not None and column.kind == "number" and none
+        is_number = self.names.table.kind_of(item.detail) == "number"
+        is_zero = is_number and bool(_NEVER_MISSING & set(words_of(item.detail)))
         missing = Filter(item.detail, "=", ("0",)) if is_zero else Filter(item.detail, "missing")
         self.reading.filters.append(missing)
         self.reading.picks_rows = True
@@ -269,14 +260,11 @@ class RowsReader(Conditions):
         """Only the source of something else: `the range of prices in sales`."""
         place = next(n for n, item in enumerate(self.raw) if item is self.items[at])
         before = [item.text.lower() for item in self.raw[max(0, place - 1) : place]]
-        measures = [item for item in self.items if item.kind in ("column", "time range")]
-        found = any(self._measures(measure.detail) for measure in measures)
+        sources = [item for item in self.items if item.kind in ("column", "time range")]
+        kinds = [self.names.table.kind_of(measure.detail) for measure in sources]
+        found = "number" in kinds or "date" in kinds
         is_place = bool({"in", "from", "aus"} & set(before[-1:]))
-        return (found and is_place) or any(measure.kind == "time range" for measure in measures)
-
-    def _measures(self, name: str) -> bool:
-        column = self.names.table.column(name)
-        return column is not None and column.kind in ("number", "date")
+        return (found and is_place) or any(measure.kind == "time range" for measure in sources)
 
     def _is_newest(self, at: int, item: Item) -> bool:
         """`The latest hire`, in a table with dates."""
@@ -305,7 +293,7 @@ class RowsReader(Conditions):
             reading.add(both[0], reading.by)
         if not reading.rated:
             return
-        numbers = [column.name for column in self.names.table.of_kind("number")]
+        numbers = self.names.table.names_of("number")
         reading.columns = [column for column in reading.columns if column in numbers]
         reading.rows = True
         if reading.by or reading.which or reading.period:

@@ -56,9 +56,8 @@ class Idioms:
         year = self._plain(after)
         has_year = len(year) == 4 and year.isdigit()
         if kind == "season":
-            return Item(kind, str(number), value=year if has_year else ""), (
-                after - at + 1 if has_year else 1
-            )
+            length = after - at + 1 if has_year else 1
+            return Item(kind, str(number), value=year if has_year else ""), length
         if has_year:
             whole = f"{year}-Q{number}" if kind == "quarter" else f"{year}-{number:02d}"
             return Item("span", whole), after - at + 1

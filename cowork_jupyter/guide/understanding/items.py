@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..columns import date_format_of
 from ..file_names import is_table
+from ..tables import date_format_of
 from .idioms import Idioms
 from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
-from .names import EXACT, MAX_WORDS, ColumnMatch, Names, is_key
+from .names import EXACT, MAX_WORDS, ColumnMatch, Names, measures
 from .periods import MONTHS
 from .reading import Item
 from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
@@ -63,9 +63,8 @@ class Tagger(Idioms):
         at = 0
         while at < len(self.tokens):
             item, length = self._at(at)
-            found.append(
-                replace(item, text=" ".join(token.text for token in self.tokens[at : at + length]))
-            )
+            text = " ".join(token.text for token in self.tokens[at : at + length])
+            found.append(replace(item, text=text))
             at += length
         return found
 
@@ -196,11 +195,8 @@ class Tagger(Idioms):
                 phrase is not None or not self.names.roughly(token.plain)
             )
             if (self._is_stem(token.plain) or is_about) and token.kind == "word":
-                others = tuple(
-                    match.name
-                    for match in self.names.roughly(token.plain)
-                    if self._measures(match.name)
-                )
+                names = [match.name for match in self.names.roughly(token.plain)]
+                others = tuple(filter(self._measures, names))
                 score = 3 if self._is_stem(token.plain) else 2
                 return Item("stem", token.plain, score=score, others=others, event=True), 1
             if token.plain in ACTS and phrase is None and not self.names.has_part(token.plain):
@@ -213,15 +209,9 @@ class Tagger(Idioms):
             rough = self.names.roughly(token.plain)
             if rough and not (phrase and phrase.kind == "period"):
                 others = tuple(match.name for match in rough[1:])
-                best = rough[0]
-                return Item(
-                    "column",
-                    best.name,
-                    score=best.score,
-                    others=others,
-                    event=phrase is not None,
-                    plural=token.plain.endswith("s"),
-                ), 1
+                found = Item("column", rough[0].name, score=rough[0].score, others=others)
+                is_event, is_plural = phrase is not None, token.plain.endswith("s")
+                return replace(found, event=is_event, plural=is_plural), 1
         if phrase:
             return phrase, length
         if token.plain in NUMBERS:
@@ -233,8 +223,7 @@ class Tagger(Idioms):
         return self._guess(token), 1
 
     def _measures(self, name: str) -> bool:
-        column = self.names.table.column(name)
-        return column is not None and column.kind == "number" and not is_key(name)
+        return name in measures(self.names.table)
 
     def _act(self, about: str) -> Item:
         """The numeric column that a verb implies."""
@@ -270,22 +259,15 @@ class Tagger(Idioms):
             column = self.names.misspelled(token.plain)
             if column:
                 return Item("column", column.name, score=column.score)
-            words = WORDS if len(token.plain) > 4 else ()
-            close = difflib.get_close_matches(token.plain, words, n=1, cutoff=0.84)
-            if close:
-                single = [tag for words, tag in PHRASES[close[0]] if len(words) == 1]
-                if single:
-                    kind, _, detail = single[0].partition(":")
-                    return Item(kind, detail)
-            values = self.names.close_value(token.plain) if len(token.plain) > 4 else []
-            if values:
+        if len(token.plain) > 4:
+            close = difflib.get_close_matches(token.plain, WORDS, n=1, cutoff=0.84)
+            single = [tag for word in close for words, tag in PHRASES[word] if len(words) == 1]
+            if single:
+                kind, _, detail = single[0].partition(":")
+                return Item(kind, detail)
+            if values := self.names.close_value(token.plain):
                 return _value(values, 1.5)
-            months = (
-                []
-                if len(token.plain) < 5
-                else difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85)
-            )
-            if months:
+            if months := difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85):
                 return Item("month", str(MONTHS[months[0]]))
         return Item("unknown", token.text)
 

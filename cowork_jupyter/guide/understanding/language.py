@@ -9,16 +9,16 @@ from .tokens import code, pieces, tokens_in, word_set
 
 Language = Literal["en", "de"]
 _GERMAN = word_set(
-    "der die das den dem des ein eine einen und oder ist sind nicht nach pro je im wie viele was"
-    " welche welcher welches warum wieso zeige zeig bitte hallo danke hilfe kannst du gibt es fur"
-    " mit von zeilen spalten tabelle daten durchschnitt umsatz vergleiche bereinige mir monat jahr"
-    " anzahl fehlende werte ausreisser moin servus guten hat wer wo bis seit ohne diagramm dank"
-    " vielen tschuss beispiele"
+    "der die das den dem des ein eine einen und oder ist sind nicht nach pro je im wie viele was "
+    "welche welcher welches warum wieso zeige zeig bitte hallo danke hilfe kannst du gibt es fur "
+    "mit von zeilen spalten tabelle daten durchschnitt umsatz vergleiche bereinige mir monat jahr "
+    "anzahl fehlende werte ausreisser moin servus guten hat wer wo bis seit ohne diagramm dank "
+    "vielen tschuss beispiele"
 )
 _ENGLISH = word_set(
-    "the a an of and or is are not by per in how many what which why show please hello thanks help"
-    " can you there for with from rows columns table data average compare clean me month year"
-    " number missing values outliers hi hey who where until since without chart plot"
+    "the a an of and or is are not by per in how many what which why show please hello thanks help "
+    "can you there for with from rows columns table data average compare clean me month year "
+    "number missing values outliers hi hey who where until since without chart plot"
 )
 _ASKS = re.compile(
     r"\s*(?:and |so |but |hi,? |hey,? |hello,? )?(?:what|which|how|who|whom|when|where|why|is|are"

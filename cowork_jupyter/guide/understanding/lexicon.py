@@ -10,12 +10,11 @@ from .tokens import folded, word_set
 
 _PHRASES = {
     # What is computed
-    "aggregate:sum": "sum|sums|total|totals|overall|altogether|in total|summed|add up|summe"
-    "|gesamt|insgesamt|summiert|gesamte|gesamter",
-    "aggregate:mean": "mean|average|avg|averages|averaged|on average|mean value|durchschnitt"
-    "|rate|rates|quote|durchschnittlich|durchschnittliche|durchschnittlicher|durchschnittliches"
-    "|mittelwert|mittlere"
-    "|mittlerer|im schnitt|im mittel|schnitt",
+    "aggregate:sum": "sum|sums|total|totals|overall|altogether|in total|summed|add up|summe|gesamt"
+    "|insgesamt|summiert|gesamte|gesamter",
+    "aggregate:mean": "mean|average|avg|averages|averaged|on average|mean value|durchschnitt|rate"
+    "|rates|quote|durchschnittlich|durchschnittliche|durchschnittlicher|durchschnittliches"
+    "|mittelwert|mittlere|mittlerer|im schnitt|im mittel|schnitt",
     "aggregate:median": "median|typical|typically|typisch|typische|typischer",
     "aggregate:min": "min|minimum|minimal|minimaler|kleinster wert",
     "aggregate:max": "max|maximum|maximal|maximaler|peak|grosster wert",
@@ -42,11 +41,11 @@ _PHRASES = {
     "|start date of|fruheste|fruhester|beginnen die daten",
     "latest": "latest date|last date|data end|data ends|spateste|enden die daten|up to when",
     "how much": "how much",
-    "size": "how big|how large|how long is|size of|table size|shape|dimensions"
-    "|wie gross|wie lang|grosse der",
+    "size": "how big|how large|how long is|size of|table size|shape|dimensions|wie gross|wie lang"
+    "|grosse der",
     "when": "when|wann",
-    "relative": "last|latest|newest|most recent|most recently|recently"
-    "|letzter|letztes|letzten|letzte|previous|past",
+    "relative": "last|latest|newest|most recent|most recently|recently|letzter|letztes|letzten"
+    "|letzte|previous|past",
     # Charts
     "chart:bar": "bar chart|bar plot|bar graph|barchart|barplot|bars|bar|column chart"
     "|balkendiagramm|saulendiagramm|balken",
@@ -61,13 +60,12 @@ _PHRASES = {
     "|diagram|picture|figure|diagramm|grafik|graph|zeichne|visualisiere|plotte|darstellen",
     # What is done
     "verb:profile": "profile|profil|describe|description|explore|exploration|overview|summary"
-    "|summarize|summarise|statistics|stats|analyze|analyse|analysis|analysiere|inspect"
-    "|understand|eda|look at|look into|tell me about|know about|what kind of data|what data"
-    "|what is in|what is this"
-    "|uberblick|ubersicht|beschreibe|zusammenfassung|untersuche|erkunde|key facts",
-    "verb:columns": "columns|column names|which columns|what columns|fields|field names"
-    "|headers|header|dtypes|dtype|data types|datatypes|types|type of each column|schema|variables"
-    "|features|spalten|spaltennamen|welche spalten|datentypen|felder",
+    "|summarize|summarise|statistics|stats|analyze|analyse|analysis|analysiere|inspect|understand"
+    "|eda|look at|look into|tell me about|know about|what kind of data|what data|what is in"
+    "|what is this|uberblick|ubersicht|beschreibe|zusammenfassung|untersuche|erkunde|key facts",
+    "verb:columns": "columns|column names|which columns|what columns|fields|field names|headers"
+    "|header|dtypes|dtype|data types|datatypes|types|type of each column|schema|variables|features"
+    "|spalten|spaltennamen|welche spalten|datentypen|felder",
     "verb:preview": "show|show me|preview|head|display|print|first rows|first lines|first few rows"
     "|peek|sample|glimpse|see|list|give me|zeige|zeig|zeig mir|zeige mir|vorschau|liste|anzeigen"
     "|ersten zeilen|filter|find|get|open",
@@ -75,9 +73,9 @@ _PHRASES = {
     "|against|difference between|difference|differences|unterschied|unterschiede|gegenuber",
     "verb:why": "why|warum|wieso|weshalb|reason for|explain why|how come|what caused|changed"
     "|change|changes|what changed|what happened|what was different|was different|was war anders"
-    "|what went wrong|was ist passiert|geandert"
-    "|verandert|veranderung|grew|growth|wachstum|was hat sich geandert|fell|dropped|decline"
-    "|declined|rose|increase|increased|decrease|decreased",
+    "|what went wrong|was ist passiert|geandert|verandert|veranderung|grew|growth|wachstum"
+    "|was hat sich geandert|fell|dropped|decline|declined|rose|increase|increased|decrease"
+    "|decreased",
     "verb:distribution": "distribution|distributions|distributed|spread|spread of|range of values"
     "|verteilung|verteilt|verteilungen",
     "verb:relate": "relationship|relation|relationships|correlation|correlations|correlate"
@@ -88,13 +86,12 @@ _PHRASES = {
     "|extreme values|suspicious|ausreisser|ausreiser|auffallig|auffallige|anomalien|ungewohnlich"
     "|extremwerte|odd|abnormal",
     "verb:missing": "missing|missing values|missing data|nulls|null|null values|nan|nans|na values"
-    "|gaps|empty values|empty cells|empty rows|empty lines|leere zeilen|blanks|blank"
-    "|incomplete|how clean|how dirty|data quality|dirty"
-    "|fehlende werte|fehlende|fehlen|lucken"
-    "|leere werte|leere zellen|fehlt|datenqualitat"
-    "|problems|quality problems|qualitat|wrong|wrong with|what is wrong|issues",
-    "verb:duplicates": "duplicates|duplicate|duplicated|duplicate rows|doubles|twice"
-    "|duplikate|doppelte|doppelt|dubletten|doppelte zeilen|repeated rows",
+    "|gaps|empty values|empty cells|empty rows|empty lines|leere zeilen|blanks|blank|incomplete"
+    "|how clean|how dirty|data quality|dirty|fehlende werte|fehlende|fehlen|lucken|leere werte"
+    "|leere zellen|fehlt|datenqualitat|problems|quality problems|qualitat|wrong|wrong with"
+    "|what is wrong|issues",
+    "verb:duplicates": "duplicates|duplicate|duplicated|duplicate rows|doubles|twice|duplikate"
+    "|doppelte|doppelt|dubletten|doppelte zeilen|repeated rows",
     "verb:clean": "clean|clean up|cleanup|cleaning|tidy|tidy up|dedupe|deduplicate|impute|fix"
     "|remove duplicates|drop duplicates|delete duplicates|remove duplicate rows|bereinige"
     "|bereinigen|saubere|saubern|aufraumen|raume auf|duplikate entfernen|entferne duplikate"
@@ -104,20 +101,20 @@ _PHRASES = {
     "verb:fix": "remove|drop|delete|fill|fill in|entferne|entfernen|losche|loschen|fulle|auffullen",
     "verb:join": "join|merge|combine|link|verbinde|verknupfe|zusammenfuhren|kombiniere|mergen"
     "|vereinige",
-    "verb:model": "model|predict|predicts|prediction|predicting|regression|classify"
-    "|classification|baseline|forecast|fit|train|modell|vorhersage|vorhersagen|sage voraus"
-    "|prognose|schatze|machine learning|baseline model|fit a model|train a model|build a model",
+    "verb:model": "model|predict|predicts|prediction|predicting|regression|classify|classification"
+    "|baseline|forecast|fit|train|modell|vorhersage|vorhersagen|sage voraus|prognose|schatze"
+    "|machine learning|baseline model|fit a model|train a model|build a model",
     # How it is divided
-    "by": "by|per|for each|for every|for all|split by|grouped by|group by|broken down by|each|every"
-    "|breakdown by|across|in each|within each|split|breakdown|depending on|separated by|divided by"
-    "|for the different|among|nach|pro|je|fur jede|fur jeden|fur jedes|jede|jeder|jedes|aufgeteilt"
-    "|aufgeteilt nach|gruppiert nach|aufgeschlusselt nach|pro jedem",
+    "by": "by|per|for each|for every|for all|split by|grouped by|group by|broken down by|each"
+    "|every|breakdown by|across|in each|within each|split|breakdown|depending on|separated by"
+    "|divided by|for the different|among|nach|pro|je|fur jede|fur jeden|fur jedes|jede|jeder|jedes"
+    "|aufgeteilt|aufgeteilt nach|gruppiert nach|aufgeschlusselt nach|pro jedem",
     "over time": "over time|trend|trends|develop|develops|developed|development|evolve|evolves"
     "|evolution|time series|timeline|history|through time|progress|progression|course of"
-    "|entwicklung|entwickelt|entwickeln|verlauf|zeitverlauf|zeitreihe|im laufe der zeit|uber die"
-    " zeit|zeitlich|zeitliche|changes over time|change over time|changed over time|going up"
-    "|go up|went up|gone up|go down|went down|gestiegen|gefallen|steigt|growing|increasing"
-    "|decreasing|seasonality|seasonal|historically",
+    "|entwicklung|entwickelt|entwickeln|verlauf|zeitverlauf|zeitreihe|im laufe der zeit"
+    "|uber die zeit|zeitlich|zeitliche|changes over time|change over time|changed over time"
+    "|going up|go up|went up|gone up|go down|went down|gestiegen|gefallen|steigt|growing"
+    "|increasing|decreasing|seasonality|seasonal|historically",
     "period:day": "day|days|date|tag|tage|tagen|datum",
     "period:week": "week|weeks|woche|wochen|kalenderwoche",
     "period:month": "month|months|monat|monate|monaten",
@@ -138,10 +135,9 @@ _PHRASES = {
     # Which come first
     "rank:top": "top|best|most|highest|biggest|largest|greatest|maximum of any|strongest|leading"
     "|main|beste|besten|bester|bestes|am besten|meisten|am meisten|hochste|hochsten|hochster"
-    "|hochstes|grosste|grossten|grosster|grosstes|starkste|starksten|starkster"
-    "|most popular|popular|favourite|favorite|beliebteste|beliebtesten|beliebtester"
-    "|most often|highest number of"
-    "|most important|meist|the most|more|mehr",
+    "|hochstes|grosste|grossten|grosster|grosstes|starkste|starksten|starkster|most popular"
+    "|popular|favourite|favorite|beliebteste|beliebtesten|beliebtester|most often"
+    "|highest number of|most important|meist|the most|more|mehr",
     "rank:frequent": "most frequent|most common|commonest|haufigste|haufigsten|haufigster",
     "rank:bottom": "bottom|worst|least|lowest|smallest|fewest|weakest|poorest|schlechteste"
     "|schlechtesten|schlechtester|am wenigsten|wenigsten|niedrigste|niedrigsten|niedrigster"
@@ -163,8 +159,8 @@ _PHRASES = {
     "op:!=": "!=|not equal to|ungleich|is not",
     "op:contains": "contains|containing|includes|enthalt|enthalten|that contain",
     "not": "not|didn't|didnt|don't|dont|doesn't|haven't|hasn't|wasn't|weren't|isn't|aren't|never"
-    "|without|except|excluding|exclude|other than|but not|apart from|ignoring|ohne"
-    "|ausser|nicht|leaving out",
+    "|without|except|excluding|exclude|other than|but not|apart from|ignoring|ohne|ausser|nicht"
+    "|leaving out",
     "between": "between|zwischen",
     "since": "since|seit|ab|from|starting|starting in|von|onwards from",
     "after": "after|nach dem",
@@ -179,34 +175,34 @@ _PHRASES = {
     "events": "orders|order|sales|transactions|transaction|purchases|purchase|bookings|people"
     "|persons|person|employees|employee|hires|hire|customers|customer|clients|visits|deals|items"
     "|bestellungen|bestellung|verkaufe|verkauf|auftrage|kaufe|leute|personen|mitarbeiter|staff"
-    "|angestellte|angestellten|kunden|schuler|studenten|weather|wetter"
-    "|buchungen|einstellungen|measurements|readings|messungen|ones|users|members|passengers"
-    "|patients|students|cars|houses|trips|games|movies|songs",
+    "|angestellte|angestellten|kunden|schuler|studenten|weather|wetter|buchungen|einstellungen"
+    "|measurements|readings|messungen|ones|users|members|passengers|patients|students|cars|houses"
+    "|trips|games|movies|songs",
     "and": "and|,|&|und|or|oder|as well as|sowie|plus|/|with|mit",
     "it": "it|this|that|these|them|they|table|tables|data|dataset|file|files|dataframe|df|csv"
     "|tabelle|tabellen|daten|datei|es|spreadsheet|sheet|workbook|both",
 }
 # words without meaning for a request
 STOP = word_set(
-    "a an the of in on at for i me my we our us you your is are was were be been am do does did has"
-    " have had can could would should will shall may might must please pls plz thanks thx hi hey so"
-    " very really just also too now then here there any some all want wanna need like know get got"
-    " make makes made let let's lets to get into out up using use used given if when how as its"
-    " their his her he she value values number numbers level levels figures want to see how's"
-    " calculate compute determine work worked works come comes came coming gave give gives given"
-    " high low weak strong bad good poor sell sells sold selling buy buys bought bring brings"
-    " brought in earn earns earned make made generate generated generates spend spends spent"
-    " cost costs do doing did have having look looks looking like be being happen happened"
-    " euro euros eur usd dollar dollars € $ chf total of live lives living created show kindly"
-    " der die das den dem des ein eine einen einem einer eines und im in am an auf fur mir mich ich"
-    " wir uns unser unsere unserer ist sind war waren hat haben hatte gibt es bitte mal mach mache"
-    " machen erstelle erstellen kannst du konnen sie will mochte wie wann denn so sehr zu zum zur"
-    " vom von aus bei sich wird werden verkauft verkauften gekauft gemacht berechne zeigt mein"
-    " meine meiner hoch niedrig schwach stark gut schlecht schon noch doch auch nur alle aller"
-    " sein dass about regarding concerning around ok okay well yes no quick quickly simple nice"
-    " small big new old actually maybe perhaps again one thing things something anything want"
-    " it this that these those them they table dataset data board everything everyone alles"
-    " go goes only just nur many much column spalte kind matrix"
+    "a an the of in on at for i me my we our us you your is are was were be been am do does did "
+    "has have had can could would should will shall may might must please pls plz thanks thx hi "
+    "hey so very really just also too now then here there any some all want wanna need like know "
+    "get got make makes made let let's lets to get into out up using use used given if when how as "
+    "its their his her he she value values number numbers level levels figures want to see how's "
+    "calculate compute determine work worked works come comes came coming gave give gives given "
+    "high low weak strong bad good poor sell sells sold selling buy buys bought bring brings "
+    "brought in earn earns earned make made generate generated generates spend spends spent cost "
+    "costs do doing did have having look looks looking like be being happen happened euro euros "
+    "eur usd dollar dollars € $ chf total of live lives living created show kindly der die das den "
+    "dem des ein eine einen einem einer eines und im in am an auf fur mir mich ich wir uns unser "
+    "unsere unserer ist sind war waren hat haben hatte gibt es bitte mal mach mache machen "
+    "erstelle erstellen kannst du konnen sie will mochte wie wann denn so sehr zu zum zur vom von "
+    "aus bei sich wird werden verkauft verkauften gekauft gemacht berechne zeigt mein meine meiner "
+    "hoch niedrig schwach stark gut schlecht schon noch doch auch nur alle aller sein dass about "
+    "regarding concerning around ok okay well yes no quick quickly simple nice small big new old "
+    "actually maybe perhaps again one thing things something anything want it this that these "
+    "those them they table dataset data board everything everyone alles go goes only just nur many "
+    "much column spalte kind matrix"
 )
 
 # stop words that restrict a noun in a way no rule knows: `new customers`

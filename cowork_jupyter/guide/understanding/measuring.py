@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..request import Aggregate, Filter, Period, Request
-from .names import Names, is_key
+from .names import Names, is_key, measures
 from .reading import RequestReading, main_measure
 from .synonyms import SAYS, adds_up, is_worse_if_high, usual_aggregate
 from .tokens import words_of
@@ -83,23 +83,15 @@ class Shaping:
         return next(iter([*own, *keys, *apart]), "")
 
     def _numbers(self, names: Sequence[str]) -> list[str]:
-        numbers = [column.name for column in self.table.of_kind("number")]
+        numbers = self.table.names_of("number")
         return [name for name in names if name in numbers]
-
-    def _is_measure(self, name: str) -> bool:
-        column = self.table.column(name)
-        return column is not None and column.kind == "number" and not is_key(name)
 
     def _filters(self) -> list[Filter]:
         reading = self.reading
         found = list(reading.filters)
         time = reading.time
-        bounded = {
-            value
-            for row_filter in found
-            if row_filter.column == time
-            for value in row_filter.values
-        }
+        timed = [row_filter for row_filter in found if row_filter.column == time]
+        bounded = {value for row_filter in timed for value in row_filter.values}
         free = [span for span in dict.fromkeys(reading.spans) if span not in bounded]
         if time and len(free) == 1:
             found.append(Filter(time, "=", (free[0],)))
@@ -144,9 +136,8 @@ class Ranking(Shaping):
             group = self._label() if self._label() in names else names[0]
             request = replace(request, groups=(group,))
             groups = request.groups
-        counted = [
-            column for column in reading.columns if column not in self._numbers(reading.columns)
-        ]
+        numbers = self._numbers(reading.columns)
+        counted = [column for column in reading.columns if column not in numbers]
         if not groups and request.aggregate == "count" and counted:
             request = replace(request, groups=(counted[0],))  # "top 3 regions by number of orders"
             groups = request.groups
@@ -176,7 +167,7 @@ class Ranking(Shaping):
         """Rows ordered by a number, if a column names them."""
         reading = self.reading
         label = self.table.column(self._label())
-        numbers = [column for column in self._numbers(reading.by) if self._is_measure(column)]
+        numbers = [column for column in reading.by if column in measures(self.table)]
         if not numbers or label is None or label in self.table.categories:
             return None
         request = Request("aggregate", self.table, (numbers[0],), "max", (label.name,))
@@ -226,9 +217,8 @@ class Ranking(Shaping):
     def _most_of(self) -> Request | None:
         """`The region with the most customers` counts distinct ones."""
         reading = self.reading
-        texts = [
-            column for column in reading.columns if column not in self._numbers(reading.columns)
-        ]
+        numbers = self._numbers(reading.columns)
+        texts = [column for column in reading.columns if column not in numbers]
         named = list(dict.fromkeys([*reading.which, *texts]))
         more = reading.aggregates or reading.act or reading.says or reading.by or reading.period
         if reading.rank is None or more or len(named) != 2 or len(texts) != len(reading.columns):
@@ -248,7 +238,7 @@ class Measuring(Ranking):
     def _aggregate(self, aggregate: Aggregate | None, measured: str = "") -> Request:
         reading = self.reading
         numbers = [measured] if measured else self._numbers(reading.columns)
-        ranked_by = [column for column in self._numbers(reading.by) if self._is_measure(column)]
+        ranked_by = [column for column in reading.by if column in measures(self.table)]
         groups_named = [column for column in reading.columns if column not in numbers]
         by_is_measure = bool(ranked_by) and bool(groups_named or reading.which) and not numbers
         if by_is_measure:
@@ -298,14 +288,11 @@ class Measuring(Ranking):
         ranks_rows = reading.rank is not None and not grouped
         if (reading.rows and not ranks_rows) or reading.counts or self._lists():
             return (), "count"
-        exact = self.names.exactly(["rating"])
-        rating = (
-            [*([exact] if exact else []), *self.names.roughly("rating")]
-            if reading.judges and not grouped
-            else []
-        )
-        main = next((match.name for match in rating if self._is_measure(match.name)), "")
-        main = main or main_measure(self.names)
+        main = main_measure(self.names)
+        if reading.judges and not grouped:
+            matches = [self.names.exactly(["rating"]), *self.names.roughly("rating")]
+            names = [match.name for match in matches if match]
+            main = next((name for name in names if name in measures(self.table)), main)
         return ((main,), self._usual(main)) if main else ((), "count")
 
     def _lists(self) -> bool:
@@ -359,9 +346,8 @@ class Measuring(Ranking):
     def _groups(self, measure: tuple[str, ...]) -> list[str]:
         reading = self.reading
         numbers = self._numbers(reading.columns)
-        named = [
-            column for column in reading.columns if column not in numbers and column not in measure
-        ]
+        taken = {*numbers, *measure}
+        named = [column for column in reading.columns if column not in taken]
         by = [column for column in reading.by if column not in measure]
         found = [*reading.which, *([] if reading.counts else named), *by]
         return list(dict.fromkeys(column for column in found if column not in measure))

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..columns import ColumnFacts
-from ..tables import LINES_READ, Table
+from ..tables import LINES_READ, ColumnFacts, Table
 from .synonyms import SAME_VALUE, alike, nouns
 from .tokens import folded, root, stems, word_set, words_of
 
@@ -96,6 +95,11 @@ def is_key(name: str) -> bool:
     return bool(_KEY.search(name)) or name.lower() == "id"
 
 
+def measures(table: Table) -> list[str]:
+    """Numeric columns that do not identify rows."""
+    return [name for name in table.names_of("number") if not is_key(name)]
+
+
 @dataclass(frozen=True)
 class ColumnMatch:
     name: str
@@ -123,9 +127,8 @@ class Names:
         self._spellings = list(dict.fromkeys([*self._exact, *self._parts]))[:_MAX_COMPARED]
 
     def _add(self, column: ColumnFacts) -> None:
-        words = [word for word in words_of(column.name) if word not in _UNITS] or words_of(
-            column.name
-        )
+        every = words_of(column.name)
+        words = [word for word in every if word not in _UNITS] or every
         for joined in {"".join(words_of(column.name)), "".join(words)} - {""}:
             self._exact.setdefault(joined, column.name)
             for stem in stems(joined):
@@ -170,9 +173,9 @@ class Names:
         """Columns whose name contains the word or a synonym, best first."""
         parts = [name for stem in stems(word) for name in self._parts.get(stem, ())]
         same = [name for group in sorted(alike(word)) for name in self._alike.get(group, ())]
-        found = dict.fromkeys(parts, PART) | {
-            name: SYNONYM for name in same if name not in set(parts)
-        }
+        found = dict.fromkeys(parts, PART)
+        for name in same:
+            found.setdefault(name, SYNONYM)
         # Keys count rows; they are seldom what a word of everyday means.
         scored = [ColumnMatch(name, found[name] - 0.3 * is_key(name)) for name in found]
         return sorted(scored, key=lambda match: -match.score)
@@ -188,9 +191,7 @@ class Names:
 
     def misspelled(self, word: str) -> ColumnMatch | None:
         close = difflib.get_close_matches(word, self._near(word), n=1, cutoff=_MISSPELLED)
-        close = (
-            close or [spelling for spelling in self._spellings if _is_derived(spelling, word)][:1]
-        )
+        close = close or [each for each in self._spellings if _is_derived(each, word)][:1]
         if not close:
             return None
         name = self._exact.get(close[0]) or self._parts[close[0]][0]
@@ -206,9 +207,8 @@ class Names:
             if key in self._values:
                 return _distinct(self._values[key])
         same = [synonym for key in keys for synonym in SAME_VALUE.get(key, ())]
-        return next(
-            (_distinct(self._values[synonym]) for synonym in same if synonym in self._values), []
-        )
+        known = (self._values[synonym] for synonym in same if synonym in self._values)
+        return next(map(_distinct, known), [])
 
     def close_value(self, word: str) -> list[tuple[str, str]]:
         near = [value for value in self._values if abs(len(value) - len(word)) < 3][:_MAX_COMPARED]
@@ -228,9 +228,7 @@ def _year_of(table: Table) -> str:
     """The numeric year column of a table without dates; empty if there is none."""
     if table.of_kind("date"):
         return ""
-    years = [
-        column.name for column in table.of_kind("number") if _YEARS & set(words_of(column.name))
-    ]
+    years = [name for name in table.names_of("number") if _YEARS & set(words_of(name))]
     return years[0] if years else ""
 
 

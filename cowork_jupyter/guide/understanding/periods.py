@@ -23,11 +23,9 @@ _SEASONS = {
 # first month of each season
 SEASONS = {word: month for month, words in _SEASONS.items() for word in words.split()}
 _SHAPES: tuple[tuple[Period, str], ...] = (
-    ("year", r"\d{4}"),
-    ("quarter", r"\d{4}-Q[1-4]"),
-    ("month", r"\d{4}-\d\d"),
+    ("year", r"\d{4}"), ("quarter", r"\d{4}-Q[1-4]"), ("month", r"\d{4}-\d\d"),
     ("day", r"\d{4}-\d\d-\d\d"),
-)
+)  # fmt: skip
 
 
 def period_of(span: str) -> Period | None:

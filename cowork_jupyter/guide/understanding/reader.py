@@ -20,6 +20,13 @@ _PEOPLE = ("name", "customer", "employee", "person", "client")
 _JUDGES = word_set("best worst beste besten bester bestes schlechteste schlechtesten schlechtester")
 
 
+_FLAGS: dict[str, tuple[str, ...]] = {
+    "how many": ("counts",), "over time": ("over_time",), "over years": ("over_time",),
+    "ascending": ("ascending",), "rows": ("rows",), "busiest": ("counts", "rows", "frequent"),
+    "sort": ("sorts",), "size": ("counts", "rows"), "when": ("asks_when",),
+}  # fmt: skip
+
+
 class RequestReader(RowsReader):
     after_by = False
     aggregate = ""  # the last aggregate that was mentioned
@@ -31,7 +38,8 @@ class RequestReader(RowsReader):
             if at not in self.used:
                 self._take(at, item)
         self._finish_flags()
-        texts = [column for column in self.reading.columns if not self._is_number(column)]
+        numbers = self.names.table.names_of("number")
+        texts = [column for column in self.reading.columns if column not in numbers]
         if self.reading.asks_who and not (self.reading.which or texts):
             self._missing_group(self.reading.asks_who)
         self._without_dates()
@@ -39,31 +47,26 @@ class RequestReader(RowsReader):
         self.reading.score += sum(item.score for item in self.items)
         return self.reading
 
-    def _counts_column(self, at: int, item: Item) -> bool:
-        return item.detail == "count" and self._kind(at + 1) == "column"
-
     def _take(self, at: int, item: Item) -> None:
-        reading = self.reading
+        reading, after = self.reading, self._kind(at + 1)
         follows_by = self.after_by
+        for slot in _FLAGS.get(item.kind, ()):
+            setattr(reading, slot, True)
         if item.kind not in (*_QUIET, "and", "column", "period", "rank", "which", "not"):
             self.after_by = item.kind == "by"
         match item.kind:
-            case "aggregate" if follows_by and self._counts_column(at, item):
+            case "aggregate" if follows_by and (item.detail, after) == ("count", "column"):
                 self.after_by = True  # "by number of rooms" is by rooms
             case "aggregate":
                 self._aggregate(item)
-            case "how many":
-                reading.counts = True
             case "chart":
                 reading.draws = True
                 if item.detail != "any":
                     reading.chart = item.detail  # type: ignore[assignment]
             case "verb":
                 reading.verbs.append(item.detail)
-            case "over time":
-                reading.over_time = True
             case "over years":
-                reading.over_time, reading.period = True, "year"
+                reading.period = "year"
             case "each":
                 reading.period = item.detail  # type: ignore[assignment]
             case "period":
@@ -78,12 +81,8 @@ class RequestReader(RowsReader):
             case "earliest" | "latest":
                 reading.aggregates.append("min" if item.kind == "earliest" else "max")
                 reading.dates.append(reading.time)
-            case "ascending":
-                reading.ascending = True
             case "number":
                 self._number(at, item)
-            case "rows":
-                reading.rows = True
             case "events" | "stem":
                 self._event(at, item, follows_by=follows_by)
             case "column":
@@ -93,10 +92,7 @@ class RequestReader(RowsReader):
             case "gap":
                 self._gap(item)
             case "busiest":
-                reading.rank, reading.counts, reading.rows = reading.rank or 0, True, True
-                reading.frequent = True
-            case "sort":
-                reading.sorts = True
+                reading.rank = reading.rank or 0
             case "value":
                 self._value(at, item)
             case "says" if self._is_first(at):
@@ -109,23 +105,15 @@ class RequestReader(RowsReader):
             case "act":
                 reading.act = item.detail
                 reading.verbs += ["compare"] if item.plural else []
-            case "size":
-                reading.counts = reading.rows = True
-            case "when":
-                reading.asks_when = True
             case "relative" if self._is_newest(at, item):
                 reading.newest = item.text
             case "relative":
                 reading.unknown.append(item.text)
                 reading.blocking.append(item.text)
-            case "which":
-                reading.asks_which = True
-            case "who" if self._kind(at + 1) in ("flag", "not", "gap") and at:
+            case "who" if after in ("flag", "not", "gap") and at:
                 before = self.items[at - 1]
                 if reading.aggregates and before.kind == "column" and before.plural:
-                    reading.columns = [
-                        column for column in reading.columns if column != before.detail
-                    ]
+                    reading.columns = [name for name in reading.columns if name != before.detail]
             case "who" if not self._is_relative(at):
                 self._first_known(_PEOPLE)
                 reading.asks_who = item.text
@@ -197,12 +185,10 @@ class RequestReader(RowsReader):
         looks = {"profile", "columns", "preview", "missing", "duplicates", "clean", "outliers"}
         other = ("by", "each", "over time", "aggregate", "chart")
         only = not any(item.kind in other for item in self.items)
+        verbs = {item.detail for item in self.items if item.kind == "verb"}
         if self._kind(at - 1) == "sort":
             return True
-        return self._kind(at + 1) == "it" or (only and bool(looks & set(self._verbs())))
-
-    def _verbs(self) -> list[str]:
-        return [item.detail for item in self.items if item.kind == "verb"]
+        return self._kind(at + 1) == "it" or (only and bool(looks & verbs))
 
     def _counting(self, at: int) -> bool:
         """`number of orders`."""
@@ -233,7 +219,7 @@ class RequestReader(RowsReader):
             if not self._counting(at):
                 return
         before = self._kind(at - 1)
-        is_number = column is not None and column.kind == "number"
+        is_number = self.names.table.kind_of(name) == "number"
         ranked = before == "rank" and self._kind(at - 2) == "which" and not is_number
         if ranked or (before == "which" and self._is_next(at)):
             reading.add(name, reading.which)
@@ -248,12 +234,8 @@ class RequestReader(RowsReader):
             reading.add(name, reading.features)
         else:
             reading.add(name, reading.columns)
-            if self.aggregate and column and column.kind == "number":
+            if self.aggregate and is_number:
                 reading.measured.append((self.aggregate, name))  # type: ignore[arg-type]
-
-    def _is_number(self, name: str) -> bool:
-        column = self.names.table.column(name)
-        return column is not None and column.kind == "number"
 
     def _is_next(self, at: int) -> bool:
         """Directly adjacent: `which region`, not `what is the …`."""
@@ -266,9 +248,8 @@ class RequestReader(RowsReader):
         same = column.same(item.value) if column else (item.value,)
         if item.others:
             reading.alternatives[f"={item.detail}"] = item.others
-        negated = self._kind(at - 1) == "not" or (
-            self._kind(at - 1) == "column" and self._kind(at - 2) == "not"
-        )
+        before = self._kind(at - 1)
+        negated = before == "not" or (before == "column" and self._kind(at - 2) == "not")
         # The column's own name beside a value says nothing more: `the sales department`.
         for place in (at - 1, at + 1):
             if self._kind(place) == "column" and self.items[place].detail == item.detail:

@@ -67,13 +67,12 @@ class RequestReading:
     features: list[str] = field(default_factory=list)
     limit: int = 0
     asks_when: bool = False
-    asks_which: bool = False
     asks_who: str = ""
     wants_group: bool = False  # an unknown word stands where a group would
 
     @property
     def time(self) -> str:
-        dates = [column.name for column in self.table.of_kind("date")]
+        dates = self.table.names_of("date")
         return next((column for column in self.dates if column in dates), dates[0] if dates else "")
 
     def add(self, name: str, column_list: list[str]) -> None:
@@ -83,11 +82,9 @@ class RequestReading:
 
 def main_measure(names: Names) -> str:
     """The most important numeric column; empty if there is none."""
-    numbers = [
-        column.name
-        for column in names.table.of_kind("number")
-        if not is_key(column.name) and column.values != ("0", "1")
-    ]
+    columns = names.table.of_kind("number")
+    numbers = [column.name for column in columns
+               if not is_key(column.name) and column.values != ("0", "1")]  # fmt: skip
     for word in ("revenue", "value", "profit", "units"):
         for match in [names.exactly([word]), *names.roughly(word)]:
             if match and match.name in numbers:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..request import Aggregate, Chart, Filter, Gaps, Request, Verb
 from .measuring import Measuring
-from .names import is_key
+from .names import is_key, measures
 from .periods import before, period_of, within
 from .reading import main_measure, spans_of_one_length
 from .synonyms import usual_aggregate
@@ -76,7 +76,7 @@ class Builder(Measuring):
         if column and column.kind == "number":
             spread = Request("distribution", self.table, (name,), chart="histogram")
             return self._filtered(spread)
-        texts = [facts.name for facts in self.table.of_kind("text") if not is_key(facts.name)]
+        texts = [name for name in self.table.names_of("text") if not is_key(name)]
         return replace(request, groups=tuple(texts[:1])) if texts else None
 
     def _several(self) -> list[Request]:
@@ -84,10 +84,7 @@ class Builder(Measuring):
         reading = self.reading
         numbers = self._numbers(reading.columns)
         if len({column for _, column in reading.measured}) > 1 and len(reading.aggregates) > 1:
-            return [
-                self._aggregate(aggregate, name)
-                for aggregate, name in dict.fromkeys(reading.measured)
-            ]
+            return [self._aggregate(how, name) for how, name in dict.fromkeys(reading.measured)]
         if len(reading.aggregates) > 1 and "share" not in reading.aggregates:
             return [self._aggregate(aggregate) for aggregate in dict.fromkeys(reading.aggregates)]
         if len(numbers) > 1 and not reading.counts and not reading.says:
@@ -119,9 +116,7 @@ class Builder(Measuring):
         known = self.reading.alternatives.get(taken, ())
         said = self.reading.says.value if self.reading.says else ""
         named = taken in (*self.reading.columns, *self.reading.by, said) or self.reading.newest
-        numbers = [
-            column.name for column in self.table.of_kind("number") if not is_key(column.name)
-        ]
+        numbers = measures(self.table)
         rest = [] if named else [column for column in numbers if column != taken]
         return [*[column for column in known if column in numbers], *rest][:2]
 
@@ -192,19 +187,9 @@ class Builder(Measuring):
             return bool(ranked or reading.aggregates or reading.columns)
         if reading.draws and len(self._numbers(reading.columns)) == 2:
             return bool(reading.by or reading.period or reading.over_time)
-        return bool(
-            reading.aggregates
-            or reading.counts
-            or reading.by
-            or reading.which
-            or reading.period
-            or reading.over_time
-            or reading.newest
-            or reading.rank is not None
-            or reading.says
-            or reading.act
-            or self._numbers(reading.columns)
-        )
+        ranked = reading.rank is not None or reading.says or reading.newest
+        measured = reading.aggregates or reading.counts or self._numbers(reading.columns)
+        return bool(grouped or ranked or measured or reading.over_time or reading.act)
 
     def _compares(self) -> bool:
         reading = self.reading
@@ -266,34 +251,26 @@ class Builder(Measuring):
     def _distribution(self) -> Request:
         reading = self.reading
         named = [*reading.columns, *reading.by]
-        measures = [column_name for column_name in named if column_name not in reading.by]
-        measures = measures or named[:1]
-        name = measures[0] if measures else main_measure(self.names)
-        column = self.table.column(name)
-        groups = tuple(column_name for column_name in reading.by if column_name != name)
-        if column is None or column.kind != "number":
-            columns_groups = (name, *groups) if name else groups
+        others = [column for column in named if column not in reading.by] or named
+        name = others[0] if others else main_measure(self.names)
+        groups = tuple(column for column in reading.by if column != name)
+        if self.table.kind_of(name) != "number":
+            groups = (name, *groups) if name else groups
             chart: Chart | None = None if self.asks and not reading.draws else "bar"
-            return self._filtered(
-                Request(
-                    "aggregate", self.table, aggregate="count", groups=columns_groups, chart=chart
-                )
-            )
+            counted = Request("aggregate", self.table, (), "count", groups, chart=chart)
+            return self._filtered(counted)
         is_summary = self.asks or "profile" in reading.verbs
         chart = reading.chart or (None if is_summary else "box" if groups else "histogram")
-        return self._filtered(
-            Request("distribution", self.table, (name,), groups=groups, chart=chart)
-        )
+        request = Request("distribution", self.table, (name,), groups=groups, chart=chart)
+        return self._filtered(request)
 
     def _relate(self) -> Request | None:
         reading = self.reading
         named = list(dict.fromkeys([*reading.columns, *reading.by, *reading.which]))
         chart: Chart | None = "scatter" if reading.draws else None
         if len(named) == 1 or (chart and not named):
-            others = [column.name for column in self.table.of_kind("number")]
-            named += [other for other in others if other not in named and not is_key(other)][
-                : 2 - len(named)
-            ]
+            others = [name for name in measures(self.table) if name not in named]
+            named += others[: 2 - len(named)]
         return self._filtered(Request("relate", self.table, tuple(named[:2]), chart=chart))
 
     def _compare(self) -> Request | None:
@@ -304,17 +281,14 @@ class Builder(Measuring):
         if "why" in reading.verbs and len(spans) != 2:
             column = self.table.column(reading.time)
             last = column.last if column else ""
-            spans = reading.spans[-1:] or (
-                [within(last, reading.period or "month")] if last else []
-            )
+            newest = [within(last, reading.period or "month")] if last else []
+            spans = reading.spans[-1:] or newest
             spans = [before(spans[0]), spans[0]] if spans else []
         if spans:
-            between = (
-                (min(spans), max(spans)) if "why" not in reading.verbs else (spans[0], spans[1])
-            )
-            request = replace(
-                request, time=reading.time, period=period_of(spans[0]), between=between
-            )
+            ordered = spans if "why" in reading.verbs else sorted(spans)
+            between = (ordered[0], ordered[-1])
+            period = period_of(spans[0])
+            request = replace(request, time=reading.time, period=period, between=between)
             kept = [row_filter for row_filter in self.filters if row_filter.column != reading.time]
             return replace(request, filters=tuple(kept))
         if not values:

@@ -35,10 +35,7 @@ def sentence(request: Request) -> str:
             return f"clean {table}: {GAPS[request.gaps]}"
         case "join":
             assert request.other is not None
-            left_key, right_key = request.columns
-            on = (
-                code(left_key) if left_key == right_key else f"{code(left_key)} = {code(right_key)}"
-            )
+            on = " = ".join(dict.fromkeys(map(code, request.columns)))
             return f"join {table} with {code(request.other.path)} on {on}"
     where = listed_filters(request)
     return f"{_core(request)}{_by(request)} in {table}{where}{_order(request)}"
@@ -67,9 +64,8 @@ def _core(request: Request) -> str:
             return f"relation between {between}"
         case "model":
             target, *others = request.columns
-            return f"baseline model for {code(target)}" + (
-                f" from {codes(others)}" if others else ""
-            )
+            features = f" from {codes(others)}" if others else ""
+            return f"baseline model for {code(target)}{features}"
         case "compare":
             assert request.between is not None
             first, second = map(value, request.between)

@@ -151,23 +151,23 @@ ACTS = {
 _RATES = word_set(
     "price preis rate ratio age alter rating score stars temperature temp temperatur humidity "
     "feuchte percent pct percentage prozent margin marge grade gpa bmi speed height hohe grosse "
-    "weight gewicht pressure druck salary wage gehalt lohn latency duration dauer discount "
-    "rabatt average mean avg index level density width length depth wind mpg satisfaction "
-    "bewertung note latitude longitude lat lon year jahr hour interest"
+    "weight gewicht pressure druck salary wage gehalt lohn latency duration dauer discount rabatt "
+    "average mean avg index level density width length depth wind mpg satisfaction bewertung note "
+    "latitude longitude lat lon year jahr hour interest"
 )
 _ADD_UP = word_set(
-    "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count "
-    "orders cost costs kosten profit gewinn visits views clicks downloads rain rainfall "
-    "precipitation niederschlag regen total hours population einwohner volume budget spend "
-    "expenses ausgaben income einnahmen points goals deaths cases passengers tickets payment "
-    "value wert sold gross copies tax fee tip donations kwh energy consumption verbrauch"
+    "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count orders "
+    "cost costs kosten profit gewinn visits views clicks downloads rain rainfall precipitation "
+    "niederschlag regen total hours population einwohner volume budget spend expenses ausgaben "
+    "income einnahmen points goals deaths cases passengers tickets payment value wert sold gross "
+    "copies tax fee tip donations kwh energy consumption verbrauch"
 )
 
 _WORSE = word_set(
     "delay verspatung cost costs kosten error errors fehler loss losses verlust defect defects "
     "complaint complaints beschwerden cancelled canceled cancellation return returns returned "
-    "churn churned wait waiting wartezeit expense expenses ausgaben downtime "
-    "accidents crime deaths faults late overdue"
+    "churn churned wait waiting wartezeit expense expenses ausgaben downtime accidents crime "
+    "deaths faults late overdue"
 )
 MONEY = word_set("euro euros eur usd dollar dollars € $ chf pound pounds")
 _YEARS = word_set("year years jahr jahre jahren old alt")
@@ -186,8 +186,8 @@ MEASURED_IN: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
 )
 # words behind a number that name its unit
 UNITS = frozenset().union(*(units for units, _words in MEASURED_IN)) | word_set(
-    "day days week weeks month months tage tagen wochen monate monaten sekunden percent prozent %"
-    " m meters metres meter cm mm degrees grad pieces stuck mph kmh kwh"
+    "day days week weeks month months tage tagen wochen monate monaten sekunden percent prozent % "
+    "m meters metres meter cm mm degrees grad pieces stuck mph kmh kwh"
 )
 
 

@@ -39,7 +39,8 @@ def listed(parts: Sequence[str]) -> str:
 def value(text: str) -> str:
     """Quoted if it could be misread."""
     is_bare = _BARE.fullmatch(text) and not RESERVED.intersection(text.casefold().split())
-    return text if is_bare else json.dumps(text, ensure_ascii=False)
+    # A backtick would be taken for the start or the end of a name.
+    return text if is_bare else json.dumps(text, ensure_ascii=False).replace("`", "\\u0060")
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:

@@ -29,12 +29,8 @@ def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[st
     second = [name for name in named if name in right_table.names]
     if first and second:
         return first[0], second[-1]
-    pairs = [
-        (a, b)
-        for a in left_table.names
-        for b in right_table.names
-        if _same(a, b, left_table, right_table)
-    ]
+    names = [(a, b) for a in left_table.names for b in right_table.names]
+    pairs = [pair for pair in names if _same(*pair, left_table, right_table)]
     if not pairs:
         return None
     return min(pairs, key=lambda pair: (not is_key(pair[0]), pair[0].lower() != pair[1].lower()))
@@ -61,9 +57,8 @@ def _same(a: str, b: str, left_table: Table, right_table: Table) -> bool:
     x, y = "".join(words_of(a)), "".join(words_of(b))
     if x == y:
         return x != "name"
-    return y == "id" and any(
-        x == f"{stem}id" for stem in stems("".join(words_of(right_table.stem)))
-    )
+    owners = stems("".join(words_of(right_table.stem)))
+    return y == "id" and any(x == f"{owner}id" for owner in owners)
 
 
 _MAX_ALTERNATIVES = 4
@@ -117,16 +112,12 @@ def understand(
     unclear: list[str] = []
     clauses = clauses_in(text)
     for at, clause in enumerate(clauses):
-        exact = read_sentence(clause, tables)
-        found = (
-            Understanding((exact,))
-            if exact
-            else _Clause(clause, names, language, is_question=asks(text)).read(requests)
-        )
+        if exact := read_sentence(clause, tables):
+            found = Understanding((exact,))
+        else:
+            found = _Clause(clause, names, language, is_question=asks(text)).read(requests)
         requests += [request for request in found.requests if request not in requests]
-        alternatives += [
-            alternative for alternative in found.alternatives if alternative not in alternatives
-        ]
+        alternatives += [other for other in found.alternatives if other not in alternatives]
         unclear += [found.unclear] if found.unclear else []
         if found.unclear and not found.requests and found.alternatives:
             around = (tuple(clauses[:at]), tuple(clauses[at + 1 :]))
@@ -237,7 +228,7 @@ class _Clause:
         word, table = fit.reading.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.reading.wants_group and not fit.reading.columns
-        numbers = [column.name for column in table.of_kind("number")]
+        numbers = table.names_of("number")
         others = [column.name for column in table.categories] or table.names
         offered: list[Request] = []
         for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:
@@ -280,9 +271,8 @@ def _is_about_money(request: Request) -> bool:
 def _is_outside(request: Request) -> bool:
     """Whether the requested months are outside of the known dates."""
     time = request.table.column(request.time) if request.time else None
-    spans = request.between or [
-        value for row_filter in request.filters for value in row_filter.values
-    ]
+    filtered = [value for row_filter in request.filters for value in row_filter.values]
+    spans = request.between or filtered
     months = [span for span in spans if period_of(span) == "month"]
     if time is None or not time.first or not months:
         return False
@@ -302,6 +292,6 @@ def _place(text: str, table: Table) -> int:
     return at if at >= 0 else len(text)
 
 
-def capitalised(request: Request) -> str:
+def step_title(request: Request) -> str:
     words = sentence(request)
     return words[:1].upper() + words[1:]

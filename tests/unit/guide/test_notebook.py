@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.guide.file_names import named_in
-from cowork_jupyter.guide.notebook import cells_in, explained, moves, notebook_intent, ordered
+from cowork_jupyter.guide.notebook import (
+    cells_in,
+    explain_cells,
+    moves,
+    notebook_intent,
+    order_cells,
+)
 
 from .desk import Desk
 
@@ -58,7 +64,7 @@ def shown(*cells: tuple[str, str, str]) -> dict[str, Any]:
 
 
 def order(*cells: tuple[str, str, str]) -> str:
-    return " ".join(cell.id for cell in ordered(cells_in(shown(*cells))))
+    return " ".join(cell.id for cell in order_cells(cells_in(shown(*cells))))
 
 
 def test_a_cell_goes_behind_what_it_needs() -> None:
@@ -97,7 +103,7 @@ def test_what_is_no_python_stays_where_it_is() -> None:
 def test_what_a_magic_gives_is_a_name_like_any_other() -> None:
     cells = (("a", "code", "print(files, who)"), ("b", "code", "files = !ls\nwho = %who_ls"))
     assert order(*cells) == "b a"
-    assert "no cell defines" not in explained("nb.ipynb", cells_in(shown(*cells)))
+    assert "no cell defines" not in explain_cells("nb.ipynb", cells_in(shown(*cells)))
 
 
 def test_names_inside_functions_and_comprehensions_are_their_own() -> None:
@@ -113,11 +119,11 @@ def test_moves_lead_to_the_order() -> None:
     for cell_id, after in moves(cells):
         now.remove(cell_id)
         now.insert(now.index(after) + 1 if after else 0, cell_id)
-    assert now == [cell.id for cell in ordered(cells)] == ["b", "c", "a"]
+    assert now == [cell.id for cell in order_cells(cells)] == ["b", "c", "a"]
 
 
 def test_an_explanation_names_what_is_in_the_cells() -> None:
-    text = explained(
+    text = explain_cells(
         "nb.ipynb",
         cells_in(
             shown(

@@ -12,9 +12,8 @@ import pytest
 
 from cowork_jupyter.guide.code import Style, TableVariable, cells_for, script_code
 from cowork_jupyter.guide.code.sheet import Charts, Frames
-from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.request import Filter, Request
-from cowork_jupyter.guide.tables import Table, table_of
+from cowork_jupyter.guide.tables import ColumnFacts, Table, table_of
 
 from ..desk import Desk
 from .notebook import EVERYTHING, Notebook, results, written

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.notebook import notebook_intent
 from cowork_jupyter.guide.smalltalk import topic_of
-from cowork_jupyter.guide.tables import Table, table_of
+from cowork_jupyter.guide.tables import ColumnFacts, Table, table_of
 from cowork_jupyter.guide.understanding import sentence, understand
 from cowork_jupyter.guide.understanding.language import asks, language_of
 

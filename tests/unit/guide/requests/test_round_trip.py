@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.guide.columns import ColumnFacts
 from cowork_jupyter.guide.request import Aggregate, Filter, Period, Request
-from cowork_jupyter.guide.tables import Table
+from cowork_jupyter.guide.tables import ColumnFacts, Table
 from cowork_jupyter.guide.understanding import sentence, understand
-from cowork_jupyter.guide.understanding.understand import capitalised
+from cowork_jupyter.guide.understanding.understand import step_title
 
 from .workspaces import SALES
 
@@ -114,7 +113,7 @@ def requests(draw: st.DrawFn) -> Request:
 def test_a_sentence_is_read_back_as_the_request_it_states(request: Request) -> None:
     tables = [request.table]
     assert understand(sentence(request), tables).requests == (request,)
-    assert understand(capitalised(request), tables).requests == (request,)
+    assert understand(step_title(request), tables).requests == (request,)
 
 
 def test_two_values_of_a_group_are_compared_too() -> None:

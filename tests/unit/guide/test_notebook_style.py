@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.guide.code import Style, TableVariable
-from cowork_jupyter.guide.following import style_of
 from cowork_jupyter.guide.notebook import cells_in
+from cowork_jupyter.guide.notebook_style import style_of
 
 PACKAGES = frozenset({"pandas", "polars", "matplotlib", "seaborn", "plotly"})
 

@@ -6,14 +6,15 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
 from . import words
 from .code import output_of
-from .looking import all_files, tables_for, with_values
 from .request import Gaps, Request
 from .script import Script
+from .sources import all_files, tables_for, with_values
 from .tables import Table
 from .understanding import Understanding, sentence, understand
 from .understanding.language import language_of
@@ -22,7 +23,7 @@ from .understanding.names import yes_and_no
 _GAPS: dict[str, Gaps] = {GAPS_DROPPED: "drop", GAPS_FILLED: "fill", GAPS_KEPT: "keep"}
 
 
-def answered_before(script: Script, text: str, offered: Collection[str]) -> str | None:
+def remembered_answer(script: Script, text: str, offered: Collection[str]) -> str | None:
     """The option that the user chose for a similar request."""
     found = []
     for note in notes_in(script.here.memory):
@@ -33,7 +34,7 @@ def answered_before(script: Script, text: str, offered: Collection[str]) -> str 
     return best[1] if best[0] >= 1 / 2 else None
 
 
-def gaps_before(script: Script, path: str) -> Gaps | None:
+def remembered_gaps(script: Script, path: str) -> Gaps | None:
     for note in notes_in(script.here.memory):
         if note.section == "Cleaning" and note.about == f"`{path}`":
             done = note.says.split(", ")
@@ -55,10 +56,13 @@ NEITHER = "neither"
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
+_CLEAN: dict[str, Any] = {
+    "swapped": False, "decimal": ".", "thousands": "", "missing_sign": "", "padded": False
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Wish:
+class Interpretation:
     requests: tuple[Request, ...]
     alternatives: tuple[Request, ...] = ()  # what else it may mean
     notes: tuple[str, ...] = ()  # assumptions and ignored parts, as sentences
@@ -66,10 +70,10 @@ class Wish:
 
 
 def requests_for(script: Script, text: str) -> list[Request]:
-    return list(wish_for(script, text).requests)
+    return list(interpret(script, text).requests)
 
 
-def wish_for(script: Script, text: str) -> Wish:
+def interpret(script: Script, text: str) -> Interpretation:
     text, *more = re.split(r"\n\s*\n", text[:_MAX_LENGTH].strip(), maxsplit=1)
     files = all_files(script)
     tables = tables_for(script, text, files)
@@ -80,19 +84,17 @@ def wish_for(script: Script, text: str) -> Wish:
         found = understand(text, tables, language=language, is_whole=True)
     for _question in range(_MAX_QUESTIONS):
         if not found.requests:
-            found = _settled(script, text, tables, found)
+            found = _ask_meaning(script, text, tables, found)
     if not found.requests:
         script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
-    requests = _on_cleaned(found.requests, files)
+    requests = _use_cleaned(found.requests, files)
     read = ["I read only the first paragraph of the request."] if more else []
     notes = [*([found.unclear] if found.unclear else []), *read, *_untidy(requests)]
-    return Wish(tuple(requests), found.alternatives, tuple(notes), tuple(tables))
+    return Interpretation(tuple(requests), found.alternatives, tuple(notes), tuple(tables))
 
 
 def _needs_values(found: Understanding) -> bool:
-    about_time = any(
-        request.between or request.filters or request.period for request in found.requests
-    )
+    about_time = any(each.between or each.filters or each.period for each in found.requests)
     tables = {alternative.table.path for alternative in found.alternatives}
     only_table = not found.requests and 1 < len(tables) == len(found.alternatives)
     return about_time or (bool(found.unclear) and not only_table)
@@ -113,23 +115,19 @@ def _likely(found: Understanding, tables: Sequence[Table]) -> list[Table]:
     return likely if found.requests and likely else list(tables)
 
 
-def _settled(
+def _ask_meaning(
     script: Script, text: str, tables: Sequence[Table], found: Understanding
 ) -> Understanding:
     if not found.alternatives:
-        wanted = _target(script, text, tables)
+        wanted = _ask_target(script, text, tables)
         if wanted:
             return Understanding((wanted,))
         script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
-    by_table = {
-        alternative.table.path: alternative for alternative in found.alternatives[:_MAX_OFFERED]
-    }
+    by_table = {other.table.path: other for other in found.alternatives[:_MAX_OFFERED]}
     if len(by_table) == len(found.alternatives) > 1:
-        return _of_table(script, text, tables, by_table)
-    options = {
-        sentence(alternative): sentence(alternative)
-        for alternative in found.alternatives[:_MAX_OFFERED]
-    }
+        return _ask_table(script, text, tables, by_table)
+    offered = map(sentence, found.alternatives[:_MAX_OFFERED])
+    options = {words: words for words in offered}
     options[NEITHER] = "None of these"
     answer = script.ask("What do you mean?", found.unclear, options)
     if answer == NEITHER:
@@ -137,13 +135,13 @@ def _settled(
     return understand(found.settled(answer), tables, language=language_of(text))
 
 
-def _of_table(
+def _ask_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
     """Prefer the table chosen before, then the only one beside the notebook; else ask."""
     folder = posixpath.dirname(script.here.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
-    remembered = answered_before(script, text, by_table)
+    remembered = remembered_answer(script, text, by_table)
     if remembered:
         answer = remembered
     elif len(beside) == 1:
@@ -160,14 +158,14 @@ def _of_table(
     return found
 
 
-def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
+def _ask_target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:
     if not any(word in text.lower() for word in ("model", "predict", "vorhersag")):
         return None
     table = tables[0]
     options = {column.name: column.name for column in table.columns if column.kind != "empty"}
     if not options:
         script.fail(f"Every column of `{table.path}` is empty.")
-    target = answered_before(script, text, options) or script.ask(
+    target = remembered_answer(script, text, options) or script.ask(
         "Which column should I predict?",
         f"A baseline model on {table.path} needs a target column.",
         dict(list(options.items())[:12]),
@@ -176,7 +174,7 @@ def _target(script: Script, text: str, tables: Sequence[Table]) -> Request | Non
     return Request("model", table, (target,)) if target in table.names else None
 
 
-def _on_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
+def _use_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
     """Run later requests on the cleaned file, unless a file of that name already exists."""
     cleaned: dict[str, Table] = {}
     done = []
@@ -194,15 +192,7 @@ def _cleaned(request: Request) -> Table:
     if any("%H" in column.date_format for column in table.columns):
         return table
     columns = tuple(
-        replace(
-            column,
-            date_format="%Y-%m-%d" if column.kind == "date" else "",
-            swapped=False,
-            decimal=".",
-            thousands="",
-            missing_sign="",
-            padded=False,
-        )
+        replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_CLEAN)
         for column in table.columns
         if column.kind != "empty"
     )

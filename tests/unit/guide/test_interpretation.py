@@ -10,12 +10,11 @@ import pytest
 
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.asking import answered_before, gaps_before
+from cowork_jupyter.guide.interpretation import remembered_answer, remembered_gaps
 from cowork_jupyter.guide.script import GuideRun, Script
 from cowork_jupyter.llm.chunks import Conversation
-
-from .desk import Desk
-from .requests import workspaces
+from tests.unit.guide.desk import Desk
+from tests.unit.guide.requests import workspaces
 
 MEMORY = """## Cleaning
 - `a.csv`: `x` turned into numbers, rows with missing values dropped, duplicates dropped
@@ -46,13 +45,13 @@ def script(memory: str = MEMORY) -> Script:
 )
 def test_what_was_answered_to_about_the_same_is_the_answer(text: str, answer: str | None) -> None:
     offered = ["shop/orders.csv", "old/orders.csv"]
-    assert answered_before(script(), text, offered) == answer
-    assert answered_before(script(""), text, offered) is None
-    assert answered_before(script(), text, ["new.csv"]) is None
+    assert remembered_answer(script(), text, offered) == answer
+    assert remembered_answer(script(""), text, offered) is None
+    assert remembered_answer(script(), text, ["new.csv"]) is None
 
 
 def test_columns_are_remembered_too() -> None:
-    assert answered_before(script(), "predict which town", ["age", "town"]) == "town"
+    assert remembered_answer(script(), "predict which town", ["age", "town"]) == "town"
 
 
 @pytest.mark.parametrize(
@@ -60,12 +59,12 @@ def test_columns_are_remembered_too() -> None:
     [("a.csv", "drop"), ("b.csv", "fill"), ("c.csv", "keep"), ("d.csv", None), ("e.csv", None)],
 )
 def test_gaps_are_treated_as_they_were(path: str, gaps: str | None) -> None:
-    assert gaps_before(script(), path) == gaps
+    assert remembered_gaps(script(), path) == gaps
 
 
 def test_what_is_not_written_as_an_answer_is_none() -> None:
     odd = "- For “town”: `a`\n## Answers\nFor “town” `a`\n## Files\n- For “town”: `a`"
-    assert answered_before(script(odd), "town", ["a"]) is None
+    assert remembered_answer(script(odd), "town", ["a"]) is None
 
 
 SALES = (

@@ -1,4 +1,4 @@
-"""How the user writes: what their notebook and kernel tell about libraries, names and tables."""
+"""How the user writes: the libraries, names and tables of their notebook and kernel."""
 
 from __future__ import annotations
 
@@ -38,11 +38,8 @@ def style_of(
     trees = [tree for cell in code if (tree := syntax_tree(cell.source))]
     imported = {module: name for tree in trees for module, name in _imports(tree)}
     usual = {module: name for module, name in USUAL_NAMES.items() if name in variables}
-    modules = {
-        module: name
-        for module, name in (usual | imported).items()
-        if variables.get(name) == "module"
-    }
+    known = (usual | imported).items()
+    modules = {module: name for module, name in known if variables.get(name) == "module"}
     made = {name for cell in code for name in cell.gives} | set(variables)
     needed = {name for cell in code for name in cell.needs}
     passing = _PASSING - needed
@@ -65,9 +62,8 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             yield from ((alias.name, alias.asname or alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (
-                (f"{node.module}.{alias.name}", alias.asname or alias.name) for alias in node.names
-            )
+            names = ((alias.name, alias.asname or alias.name) for alias in node.names)
+            yield from ((f"{node.module}.{name}", used) for name, used in names)
 
 
 def _uses(name: str | None, source: str) -> int:
@@ -182,8 +178,6 @@ def _keeps_all(option: ast.keyword) -> bool:
 def _parsed_dates(call: ast.Call) -> frozenset[str]:
     for option in call.keywords:
         if option.arg == "parse_dates" and isinstance(option.value, ast.List):
-            values = [
-                element.value for element in option.value.elts if isinstance(element, ast.Constant)
-            ]
+            values = [item.value for item in option.value.elts if isinstance(item, ast.Constant)]
             return frozenset(str(value) for value in values)
     return frozenset()

@@ -1,4 +1,4 @@
-"""What the guide looks at first: files, tables, the notebook."""
+"""The files, tables and notebooks that a request is about."""
 
 from __future__ import annotations
 
@@ -9,27 +9,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import words
-from .columns import MAX_VALUES, ColumnFacts, column_of
 from .file_names import comparable, is_table, named_in, quoted, unquoted
 from .queries import identifier, literal, moment
 from .script import Script
-from .tables import FORMATS, LINES_READ, SUFFIXES, Table, table_from, table_of
+from .tables import (
+    FORMATS,
+    LINES_READ,
+    MAX_VALUES,
+    SUFFIXES,
+    ColumnFacts,
+    Table,
+    column_of,
+    table_from,
+    table_of,
+)
 from .words import first_line
 
 _MORE_LINES = 5_000
 _MAX_LOOKED_UP = 40  # columns whose values are looked up in the whole file
+_JSON = ("read_json({path!r})", "DuckDB or pandas")
+# how pandas reads a format, and what reading it needs
 _READERS = {
-    "json": "read_json({path!r})",
-    "json lines": "read_json({path!r}, lines=True)",
-    "parquet": "read_parquet({path!r})",
-    "excel": "read_excel({path!r})",
-}
-_NEEDS = {
-    "json": "DuckDB or pandas",
-    "json lines": "DuckDB or pandas",
-    "parquet": "DuckDB, or pandas with pyarrow",
-    "excel": "DuckDB with python-calamine, or pandas with openpyxl",
+    "json": _JSON,
+    "json lines": ("read_json({path!r}, lines=True)", _JSON[1]),
+    "parquet": ("read_parquet({path!r})", "DuckDB, or pandas with pyarrow"),
+    "excel": (
+        "read_excel({path!r})",
+        "DuckDB with python-calamine, or pandas with openpyxl",
+    ),
 }
 
 
@@ -39,7 +46,7 @@ class Head:
     why: str = ""
 
 
-def head_of(script: Script, path: str) -> Head:
+def read_head(script: Script, path: str) -> Head:
     kind = Table(path, "", (), has_header=True, first_line=0).format
     if kind == "text":
         return _text_head(script, path)
@@ -68,9 +75,8 @@ def with_values(script: Script, table: Table) -> Table:
     wanted = textual[:_MAX_LOOKED_UP]
     if not wanted:
         return table
-    rows, why = query(
-        script, [table.path], " UNION ALL ".join(_looked_up(column, table) for column in wanted)
-    )
+    selects = " UNION ALL ".join(_looked_up(column, table) for column in wanted)
+    rows, why = query(script, [table.path], selects)
     if why:
         return _from_more_lines(script, table)
     found = {row["name"]: row for row in rows if isinstance(row.get("name"), str)}
@@ -129,7 +135,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
         if rows:
             return rows, ""
     code = (
-        f"import pandas as pd\nprint(pd.{_READERS[kind].format(path=path)}.head({LINES_READ})"
+        f"import pandas as pd\nprint(pd.{_READERS[kind][0].format(path=path)}.head({LINES_READ})"
         ".to_json(orient='records', lines=True, date_format='iso', date_unit='s'))"
     )
     if script.may("run_code"):
@@ -137,7 +143,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
         if result.ok and (rows := _objects(result.text)):
             return rows, ""
         why = first_line(result.text) if not result.ok else why
-    return [], f"that needs {_NEEDS[kind]} ({why.rstrip('.')})"
+    return [], f"that needs {_READERS[kind][1]} ({why.rstrip('.')})"
 
 
 def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
@@ -150,11 +156,8 @@ def _json_rows(script: Script, path: str) -> list[dict[str, Any]]:
         value = json.loads("\n".join(lines))
     except ValueError:
         return _objects(result.text)[:LINES_READ]
-    lists = (
-        [row_list for row_list in value.values() if isinstance(row_list, list)]
-        if isinstance(value, dict)
-        else []
-    )
+    values = value.values() if isinstance(value, dict) else ()
+    lists = [rows for rows in values if isinstance(rows, list)]
     rows = lists[0] if len(lists) == 1 else value
     records = rows if isinstance(rows, list) else []
     return [row for row in records if isinstance(row, dict)][:LINES_READ]
@@ -185,7 +188,7 @@ _SETTINGS = re.compile(
 def all_files(script: Script) -> list[str]:
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
-        script.fail(f"I cannot list the workspace: {words.first_line(result.text)}")
+        script.fail(f"I cannot list the workspace: {first_line(result.text)}")
     return list(result.facts["files"])
 
 
@@ -200,7 +203,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
         return _readable(script, files)
     tables = []
     for path in named[:MAX_TABLES]:
-        head = head_of(script, path)
+        head = read_head(script, path)
         if head.table is None:
             script.fail(f"I cannot read `{path}`: {head.why.rstrip('.')}.")
         tables.append(head.table)
@@ -210,7 +213,7 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
 def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """Named tables, including paths too deep to be listed."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
-    known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
+    known = named_in(text, tables, folder_of(script)) or named_in(text, _without_suffix(files))
     known = [path for path in known if _is_whole(path, text)]
     bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
     written = [path for path in (*quoted(text), *bare) if is_table(path)]
@@ -219,7 +222,7 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
         table_path
         for table_path in dict.fromkeys(written)
         if table_path not in outputs
-        and not any(_ends_with(path, _plain(table_path)) for path in files)
+        and not any(_ends_with(path, without_dots(table_path)) for path in files)
     ]
     return [*known, *missing]
 
@@ -242,19 +245,19 @@ def _ends_with(path: str, end: str) -> bool:
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
     others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-    for path in named_in(text, others, _folder(script)):
+    for path in named_in(text, others, folder_of(script)):
         if _is_whole(path, text):
             script.fail(
                 f"I cannot read `{path}`. I work with CSV, TSV, Excel, JSON and Parquet files."
             )
 
 
-def _folder(script: Script) -> str:
+def folder_of(script: Script) -> str:
     """Names resolve in the notebook's folder for users, in the top folder for plans."""
     return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
 
 
-def _plain(path: str) -> str:
+def without_dots(path: str) -> str:
     return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
@@ -269,7 +272,7 @@ def _readable(script: Script, files: Sequence[str]) -> list[Table]:
     sure = [path for path in found if not path.lower().endswith(".txt")]
     found = sure or [path for path in found if "require" not in path]
     found.sort(key=lambda path: (posixpath.dirname(path) != here, path.count("/"), path))
-    heads = [(path, head_of(script, path)) for path in found[:MAX_TABLES]]
+    heads = [(path, read_head(script, path)) for path in found[:MAX_TABLES]]
     tables = [head.table for _path, head in heads if head.table]
     if not tables:
         script.fail(_no_table(files, [f"`{path}` ({head.why})" for path, head in heads]))
@@ -287,7 +290,7 @@ def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     """The notebook that is named, else the current, else the only one; else ask."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
-    named = named_in(text, notebooks, _folder(script))
+    named = named_in(text, notebooks, folder_of(script))
     if named:
         return named[0]
     if script.here.notebook:
@@ -297,6 +300,5 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     if not notebooks:
         script.fail("I found no notebook in the workspace.")
     options = {path: path for path in notebooks[:_MAX_OFFERED]}
-    return script.ask(
-        "Which notebook do you mean?", f"The workspace has {len(notebooks)}.", options
-    )
+    context = f"The workspace has {len(notebooks)}."
+    return script.ask("Which notebook do you mean?", context, options)

@@ -1,4 +1,4 @@
-"""Where code runs: cells of the user's notebook, else just their kernel, else scripts."""
+"""Where code runs: cells of the user's notebook, else their kernel, else scripts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from .code import CodeCell, Style, script_code
 from .findings import OutputText
-from .following import style_of
 from .notebook import GuideCell, cells_in
+from .notebook_style import style_of
 from .script import Result, Script
 from .words import first_line
 
@@ -19,9 +19,7 @@ CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
 KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
 NO_KERNEL = "no_kernels"  # error code if no kernel is available
-PACKAGES = (
-    *("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow"),
-)
+PACKAGES = ("pandas", "polars", "matplotlib", "seaborn", "plotly", "sklearn", "openpyxl", "pyarrow")
 # defines no names where it runs
 _LOOK = (
     "print('packages:', *(lambda find: [name for name in "
@@ -54,7 +52,7 @@ class _WrittenCell:
 
 
 @dataclass
-class Workshop:
+class CodeRunner:
     """A place where code runs."""
 
     script: Script
@@ -78,9 +76,8 @@ class Workshop:
             texts = [self._run_code(cell.source) for cell in cells]
         else:
             came = _done(self._run_script(script_code(cells, self.style), name))
-            return [
-                OutputText(part) for part in re.split(r"\n{2,}", came) if OutputText(part).lines
-            ]
+            parts = map(OutputText, re.split(r"\n{2,}", came))
+            return [part for part in parts if part.lines]
         shows = [cell.kind not in ("none", "chart") for cell in cells]
         return [OutputText(text) for text, keeps in zip(texts, shows, strict=True) if keeps]
 
@@ -118,9 +115,8 @@ class Workshop:
         if self.in_kernel:
             return self.script.call("run_code", code=code, where="notebook")
         command = f"{self.python} -m pip install -q {package}"
-        return _by_exit_code(
-            self.script.call("execute_command", command=command, needs_network=True)
-        )
+        ran = self.script.call("execute_command", command=command, needs_network=True)
+        return _by_exit_code(ran)
 
     def _run_code(self, code: str) -> str:
         text = _done(self.script.call("run_code", code=code, where="notebook"))
@@ -134,11 +130,9 @@ class Workshop:
             written = self._written[at]
             if changed or written.output is None:
                 written.output = None
-                written.output = _done(
-                    self.script.call(
-                        "run_cell", path=self.notebook, cell_id=written.id, start_kernel=True
-                    )
-                )
+                cell_place = {"path": self.notebook, "cell_id": written.id}
+                ran = self.script.call("run_cell", **cell_place, start_kernel=True)
+                written.output = _done(ran)
         return [cell.output or "" for cell in self._written]
 
     def _write(self, at: int, source: str) -> bool:
@@ -146,13 +140,8 @@ class Workshop:
             came = self.script.call("insert_cell", path=self.notebook, source=source, **self.place)
         elif self._written[at].source != source:
             before = self._written[at]
-            came = self.script.call(
-                "edit_cell",
-                path=self.notebook,
-                cell_id=before.id,
-                fingerprint=before.fingerprint,
-                source=source,
-            )
+            known = {"cell_id": before.id, "fingerprint": before.fingerprint}
+            came = self.script.call("edit_cell", path=self.notebook, source=source, **known)
         else:
             return False
         if not came.ok:
@@ -174,7 +163,7 @@ class Workshop:
         raise CannotRun(first_line(made.text))
 
 
-def find_workshop(script: Script) -> Workshop:
+def find_runner(script: Script) -> CodeRunner:
     """The notebook's kernel if available, else scripts. Raises `CannotRun`."""
     notebook = script.here.notebook
     if notebook and script.may(*CELL_TOOLS) and _has_kernels(script, notebook):
@@ -182,14 +171,14 @@ def find_workshop(script: Script) -> Workshop:
         looked = script.call("run_code", code=_LOOK, where="scratch")
         if not looked.ok:
             looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
-        if workshop := _found(script, looked, notebook=notebook):
-            return workshop
+        if runner := _found(script, looked, notebook=notebook):
+            return runner
         raise CannotRun(first_line(looked.text))
     # Without any kernel there is `run_code` as well, which can write nothing then.
     if not notebook and script.may(*KERNEL_TOOLS, "list_variables"):
         looked = script.call("run_code", code=_LOOK, where="notebook")
-        if workshop := _found(script, looked, notebook=None):
-            return workshop
+        if runner := _found(script, looked, notebook=None):
+            return runner
         if looked.code != NO_KERNEL:  # such as a user who does not want it
             raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
@@ -201,7 +190,7 @@ def find_workshop(script: Script) -> Workshop:
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             packages = frozenset(found[1].split())
-            return Workshop(script, Style(packages=packages, saves_charts=True), python=python)
+            return CodeRunner(script, Style(packages=packages, saves_charts=True), python=python)
         if looked.facts.get("exit_code") != _NO_SUCH_COMMAND:
             break
     raise CannotRun(first_line(looked.text))
@@ -212,14 +201,14 @@ def _has_kernels(script: Script, notebook: str) -> bool:
     return not may_list or script.call("list_variables", path=notebook).code != NO_KERNEL
 
 
-def _found(script: Script, looked: Result, notebook: str | None) -> Workshop | None:
+def _found(script: Script, looked: Result, notebook: str | None) -> CodeRunner | None:
     found = _FOUND.search(looked.text)
     if not looked.ok or not found:
         return None
     style = Style(packages=frozenset(found[1].split()))
-    workshop = Workshop(script, style, notebook, in_kernel=True)
-    workshop.look_around()
-    return workshop
+    runner = CodeRunner(script, style, notebook, in_kernel=True)
+    runner.look_around()
+    return runner
 
 
 def _run_before(script: Script) -> list[str]:
