@@ -229,9 +229,7 @@ class Tool:
         return self if where else self.for_role(role)
 
 
-def in_thread(
-    function: Callable[[P, Workspace], R],
-) -> Callable[[P, ToolContext], Awaitable[R]]:
+def in_thread(function: Callable[[P, Workspace], R]) -> Callable[[P, ToolContext], Awaitable[R]]:
     """Make a tool function of a blocking one that needs only the workspace."""
 
     @wraps(function)

@@ -11,14 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, Self
 
-from ..domain.errors import (
-    Conflict,
-    CoworkError,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    Unavailable,
-)
+from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
 from .no_follow import (
     CREATE,
     OPEN_FILE,

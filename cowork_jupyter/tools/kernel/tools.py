@@ -32,8 +32,7 @@ _LIBRARY = re.compile(
 )
 
 NotebookPath = Annotated[
-    str | None,
-    Field(description="Notebook whose kernel to use; default: the user's notebook."),
+    str | None, Field(description="Notebook whose kernel to use; default: the user's notebook.")
 ]
 StartKernel = Annotated[
     bool, Field(description="Start a kernel for the notebook if none is running.")

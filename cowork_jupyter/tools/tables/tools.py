@@ -113,14 +113,7 @@ class QueryTable(ToolParameters):
     """A SELECT, and the tables that it is about."""
 
     paths: Annotated[list[TablePath], Field(min_length=1, max_length=20)]
-    sql: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=20_000,
-            description="One SELECT.",
-        ),
-    ]
+    sql: Annotated[str, Field(min_length=1, max_length=20_000, description="One SELECT.")]
     max_rows: Annotated[int, Field(ge=1, le=1000)] = 50
     timeout_seconds: Seconds = 120
 

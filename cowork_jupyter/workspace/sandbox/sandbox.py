@@ -212,10 +212,7 @@ class Sandbox:
         arguments = bwrap_command(
             program,
             spec.arguments,
-            binds=[
-                *mounts(launch.may_write, self._places(launch), self._scratch),
-                *on_top,
-            ],
+            binds=[*mounts(launch.may_write, self._places(launch), self._scratch), *on_top],
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
             network=spec.network,
