@@ -214,12 +214,13 @@ class Namespace:
     def _execute(self, source: str, name: str) -> None:
         tree = ast.parse(source, name)
         last = tree.body[-1] if tree.body else None
-        is_shown = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
-        if isinstance(last, ast.Expr) and is_shown:
+        shown = None
+        if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
             tree.body.pop()
+            shown = last.value
         self._evaluate(tree, name, "exec")
-        if isinstance(last, ast.Expr) and is_shown:
-            value = self._evaluate(ast.Expression(last.value), name, "eval")
+        if shown is not None:
+            value = self._evaluate(ast.Expression(shown), name, "eval")
             if value is not None:
                 self._channel.put("execute_result", data=_bundle(value), metadata={})
 

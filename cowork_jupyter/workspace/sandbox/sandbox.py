@@ -83,12 +83,14 @@ class Sandbox:
     @cached_property
     def powers(self) -> Powers:
         """What there is to confine with, probed on first use."""
+        has_landlock = self.kind == "landlock"
+        namespaces, watches_sockets = _LAUNCHER.probe() if has_landlock else ("", False)
         return Powers(
             kind=self.kind,
-            landlock=landlock_version() if self.kind == "landlock" else 0,
-            namespaces=_LAUNCHER.namespaces() if self.kind == "landlock" else "",
+            landlock=landlock_version() if has_landlock else 0,
+            namespaces=namespaces,
             seccomp=seccomp_works_here(),
-            watches_sockets=self.kind == "landlock" and _LAUNCHER.watches_sockets(),
+            watches_sockets=watches_sockets,
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 

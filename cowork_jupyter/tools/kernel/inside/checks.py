@@ -98,7 +98,9 @@ def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
         return {"value": values.dtype}
     if check == "no_missing":
         return {"wrong": values.missing()}
-    if _is_about_numbers(question) and not values.is_numeric:
+    bound = question["value"][0] if type(question["value"]) is list else question["value"]
+    is_numeric = check == "sum" or (check == "range" and type(bound) in (int, float))
+    if is_numeric and not values.is_numeric:
         raise WrongType(values.dtype)
     if check == "sum":
         return {"value": _as_json(values.total())}
@@ -114,13 +116,6 @@ def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
         {} if is_secret_name(question["column"]) else {"low": _as_json(low), "high": _as_json(high)}
     )
     return dict(ends, wrong=wrong)
-
-
-def _is_about_numbers(question: dict[str, Any]) -> bool:
-    bound = question["value"][0] if type(question["value"]) is list else question["value"]
-    return question["check"] == "sum" or (
-        question["check"] == "range" and type(bound) in (int, float)
-    )
 
 
 def _bounds(question: dict[str, Any]) -> list[tuple[Any, Any]]:

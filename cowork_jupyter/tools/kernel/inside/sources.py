@@ -77,17 +77,16 @@ class RowSource:
             label = next(iter(self._own_names))
         if label == INDEX and self._index:
             label = self._index
-        if label == INDEX or (label not in self._own_names and self._is_index(label)):
-            if not self.kind.startswith("pandas."):
+        is_pandas = self.kind.startswith("pandas.")
+        is_index = is_pandas and list(self.value.index.names) == [label]
+        if label == INDEX or (label not in self._own_names and is_index):
+            if not is_pandas:
                 raise Unanswerable
             return self.value.index.to_series()
         own = self._own_names.get(label)
         if own is None or self.labels.count(own) != 1:
             raise Unanswerable
         return column_at(self.value, self.kind, self.labels.index(own))
-
-    def _is_index(self, label: str) -> bool:
-        return self.kind.startswith("pandas.") and list(self.value.index.names) == [label]
 
     def _whole(self, label: str) -> list[Any]:
         if label not in self._columns:
@@ -175,8 +174,8 @@ def compared_columns(condition: Any) -> set[str]:
     """Columns whose missing values make a comparison false, unless it tests for them."""
     kind, *rest = condition
     if kind in ("and", "or"):
-        found = set().union(*(compared_columns(inner_condition) for inner_condition in rest))
-        return found - set().union(*(_asked_missing(inner_condition) for inner_condition in rest))
+        found = set().union(*map(compared_columns, rest))
+        return found - set().union(*map(_asked_missing, rest))
     if kind == "not":
         return compared_columns(rest[0])
     return {rest[0]} if kind == "compare" and rest[1] not in ("==", "!=") else set()
@@ -186,12 +185,8 @@ def _asked_missing(condition: Any) -> set[str]:
     kind, *rest = condition
     if kind == "missing":
         return {rest[0]}
-    nested = [inner_condition for inner_condition in rest if kind in ("and", "or", "not")]
-    return (
-        set().union(*(_asked_missing(inner_condition) for inner_condition in nested))
-        if nested
-        else set()
-    )
+    nested = rest if kind in ("and", "or", "not") else []
+    return set().union(*map(_asked_missing, nested))
 
 
 def _comparable(source: RowSource, label: str, wanted: Any) -> Any:

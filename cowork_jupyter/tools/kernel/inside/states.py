@@ -98,9 +98,7 @@ def _trace(value: Any, kind: str) -> str:
         digest.update(f"{label_text(label)}:{dtype_of(column)};".encode())
         some = values_in(every(column, step))
         if some is not None:
-            digest.update(
-                "|".join(value_text(cell_value) for cell_value in some[: 2 * _TRACED_ROWS]).encode()
-            )
+            digest.update("|".join(map(value_text, some[: 2 * _TRACED_ROWS])).encode())
     return digest.hexdigest()
 
 
