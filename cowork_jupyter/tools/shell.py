@@ -174,9 +174,9 @@ def command_line(command: str) -> list[str]:
 class CommandOutput:
     """Collects output: streams it, and keeps both ends up to a limit."""
 
-    def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
+    def __init__(self, pass_on: Callable[[str], None], limit: int = MAX_OUTPUT) -> None:
         self._pass_on = pass_on
-        self._half = most // 2
+        self._half = limit // 2
         # Incremental: a character's bytes may come in two pieces.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = self._tail = ""

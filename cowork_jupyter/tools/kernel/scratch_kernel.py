@@ -120,7 +120,7 @@ class ScratchKernel:
             process = self._process
             if process and process.usable:
                 request = await process.send({"source": inside.source(), **question})
-                while message := await process.hear():
+                while message := await process.receive():
                     if message.id == request and message.msg_type == "reply":
                         facts: dict[str, Any] = json.loads(message.content.text)
                         return facts
@@ -253,7 +253,7 @@ class ScratchKernels:
 async def _follow(process: ScratchProcess, request: int, outputs: Outputs) -> bool:
     """Collect the outputs of a request until it has ended; False if its process has."""
     while not outputs.ended:
-        message = await process.hear()
+        message = await process.receive()
         if message is None:
             return False
         if message.id == request:

@@ -121,7 +121,7 @@ class ScratchProcess:
         """Interrupt the code of a request, if it still runs."""
         await self._write(json.dumps({"interrupt": request}) + "\n")
 
-    async def hear(self) -> WorkerMessage | None:
+    async def receive(self) -> WorkerMessage | None:
         """The next message; None if there will be no more."""
         try:
             line = await self._line()

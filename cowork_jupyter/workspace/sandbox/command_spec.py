@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from .namespaces import Bind, Namespaces
 
@@ -64,5 +64,4 @@ class Descriptors:
     ruleset: int = -1
 
     def sent(self) -> list[int]:
-        held = [self.input, self.output, self.errors, self.workspace, self.folder, self.ruleset]
-        return [descriptor for descriptor in held if descriptor >= 0]
+        return [descriptor for descriptor in astuple(self) if descriptor >= 0]

@@ -285,7 +285,7 @@ def _as_seen(folder: Path, own_mounts: bool) -> str:
 
 def _machine_memory() -> int:
     """Memory in bytes of this machine or container."""
-    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = Path("/sys/fs/cgroup/memory.max")
     allowed = limit.read_text().strip() if limit.exists() else ""
-    return min(most, int(allowed)) if allowed.isdigit() else most
+    return min(total, int(allowed)) if allowed.isdigit() else total

@@ -13,7 +13,7 @@ from typing import Any
 
 from .plain import is_secret_name, mask_secrets, type_name
 from .tables import kind_of
-from .values import Room, brief
+from .values import TextBudget, brief
 
 WATCHED = (
     "pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
@@ -66,7 +66,7 @@ def column_labels(value: Any, kind: str) -> list[Any]:
 
 
 def label_text(label: Any) -> str:
-    return label[:_NAME_LENGTH] if type(label) is str else brief(label, Room(_NAME_LENGTH), 1)
+    return label[:_NAME_LENGTH] if type(label) is str else brief(label, TextBudget(_NAME_LENGTH), 1)
 
 
 def column_at(value: Any, kind: str, place: int) -> Any:
@@ -171,7 +171,9 @@ def is_secret_column(name: str, label: Any) -> bool:
 
 def value_text(value: Any) -> str:
     """For people; redacts keys."""
-    return mask_secrets(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
+    return (
+        mask_secrets(value) if type(value) is str else brief(value, TextBudget(SHORT_VALUE * 2), 0)
+    )
 
 
 _ENOUGH_ROWS = 20

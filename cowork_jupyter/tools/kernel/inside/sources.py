@@ -137,7 +137,7 @@ _STEPS: dict[str, Any] = {
     "rename": RowSource.rename, "dropna": RowSource.dropna, "unique": RowSource.unique,
     "where": RowSource.where, "some": RowSource.some,
 }  # fmt: skip
-_COMPARED = {
+COMPARISONS = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -162,7 +162,7 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
         method, wanted = rest[1], rest[2]
         return [type(value) is str and getattr(str, method)(value, wanted) for value in values]
     wanted = _comparable(source, rest[0], rest[2])
-    compare = _COMPARED[rest[1]]
+    compare = COMPARISONS[rest[1]]
     polars = source.kind.startswith("polars.")
     empty = kind == "compare" and rest[1] == "!=" and not polars
     if wanted is None:
