@@ -196,7 +196,6 @@ class Found:
 
     @property
     def matches(self) -> list[FoundLine]:
-        """Without the context lines."""
         return [line for line in self.lines if line.is_match]
 
 
@@ -250,7 +249,6 @@ class _Stream:
         self.lines: list[FoundLine] = []
 
     def run(self, workspace: Workspace, paths: Iterable[str]) -> None:
-        """Feed and read until the filter has had all, or enough."""
         with self._process as process:
             assert process.stdin
             assert process.stdout

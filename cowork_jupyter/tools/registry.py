@@ -46,7 +46,6 @@ class ToolRegistry(Mapping[str, Tool]):
         return _DerivedRegistry(self, lambda: added, self.prepare)
 
     def replacing(self, *tools: Tool) -> ToolRegistry:
-        """Replace the tools of the same names."""
         others = {tool.name: tool for tool in tools if tool.name in self}
         return _DerivedRegistry(self, lambda: others, self.prepare, override=True)
 
@@ -158,7 +157,6 @@ def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
 
 
 def default_tools() -> ToolRegistry:
-    """The tools that work on any workspace."""
     return ToolRegistry(
         [
             files.read_file,

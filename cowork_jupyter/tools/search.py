@@ -126,7 +126,6 @@ def _is_definition(line: str, text: str) -> bool:
 
 
 def _group_lines(lines: list[FoundLine]) -> list[str]:
-    """Lines under the name of their document."""
     out: list[str] = []
     label = None
     for line in lines:

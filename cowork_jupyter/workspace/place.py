@@ -178,7 +178,6 @@ class Place:
         self._sync_folder()
 
     def replace(self, data: bytes) -> None:
-        """Replace the content atomically."""
         before = self.stat()
         self._refuse_unless_file(before)
         self._refuse_unless_writable(before)

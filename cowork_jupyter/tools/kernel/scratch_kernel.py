@@ -127,7 +127,6 @@ class ScratchKernel:
         raise Unavailable("Scratch does not answer.", code="no_kernel")
 
     async def close(self) -> None:
-        """End it, with everything that runs there."""
         if self._idle:
             self._idle.cancel()
         if self._stopping:
@@ -136,7 +135,6 @@ class ScratchKernel:
         await self._end_process()
 
     async def retire(self) -> None:
-        """End it once nothing runs there."""
         async with self._turn:
             await self._end_process()
 

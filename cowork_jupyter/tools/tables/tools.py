@@ -166,7 +166,6 @@ def table_tools() -> list[Tool]:
 
 
 async def select(path_names: Sequence[str], sql: str, context: ToolContext) -> TableReply:
-    """Rows of one SELECT over these files, as texts."""
     sources = await asyncio.to_thread(_sources, path_names, context)
     return await ask(_order(sources, sql=sql, max_rows=1), context, SELECT_SECONDS)
 

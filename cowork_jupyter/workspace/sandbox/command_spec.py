@@ -13,7 +13,6 @@ class ProcessLimits:
     """The kernel applies memory and file size per process."""
 
     memory: int
-    """Bytes of private memory."""
     file_size: int
     processes: int
     """Processes and threads of the command together."""
@@ -28,7 +27,6 @@ class CommandSpec:
     limits: ProcessLimits
     root: str
     folder: str = "."
-    """Working directory, relative to the workspace."""
     namespaces: Namespaces = ""
     network: bool = True
     """Whether the new namespaces keep the network."""

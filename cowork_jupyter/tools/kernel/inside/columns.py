@@ -49,13 +49,11 @@ def watched_kind(value: Any) -> str:
 
 
 def shape_of(value: Any) -> tuple[int, int]:
-    """Rows and columns."""
     shape = value.shape
     return int(shape[0]), int(shape[1]) if len(shape) == 2 else 1
 
 
 def column_labels(value: Any, kind: str) -> list[Any]:
-    """Column names as the library has them."""
     if kind in ("pandas.DataFrame", "polars.DataFrame"):
         return list(value.columns)
     if kind == "pyarrow.Table":
@@ -150,7 +148,6 @@ def is_own_value(kind: type) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NA, NaT."""
     kind = type(value)
     if value is None or type_name(value) in ("pandas.NAType", "pandas.NaTType"):
         return True
@@ -165,7 +162,6 @@ def time_zone(dtype: Any) -> str | None:
 
 
 def is_secret_column(name: str, label: Any) -> bool:
-    """Whether the name of a column or of its table suggests secrets."""
     return is_secret_name(name) or is_secret_name(label)
 
 

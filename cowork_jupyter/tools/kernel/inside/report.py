@@ -37,7 +37,6 @@ def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -
 
 
 def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
-    """Every name that the user has defined."""
     end = time.thread_time() + SECONDS
     names = names_in(space, hidden)
     items = []
@@ -49,7 +48,6 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
 
 
 def description(name: str, value: Any) -> dict[str, Any]:
-    """Everything about one variable that fits."""
     room = TextBudget(MAX_TEXT)
     secret = is_secret_name(name)
     kind = kind_of(value)
@@ -125,8 +123,6 @@ class _TooLarge(Exception):
 
 
 class _Bounded:
-    """A file that raises _TooLarge beyond a limit."""
-
     def __init__(self, file: Any, room: int) -> None:
         self._file, self._room = file, room
 

@@ -61,7 +61,6 @@ class RowSource:
         return [values[number] for number in self.numbers]
 
     def whole_rows(self, labels: Any = None) -> list[Any]:
-        """Rows as tuples of these columns, or of all."""
         columns = [self.column(label) for label in labels or self._own_names]
         return list(zip(*columns)) if columns else []
 

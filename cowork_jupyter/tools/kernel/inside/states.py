@@ -45,7 +45,6 @@ _SECONDS = 0.1
 
 
 def table_states(looks: str = "[]", seconds: float = _SECONDS) -> str:
-    """Tables, answers to looks, and the code that ran."""
     shell = sys.modules["IPython"].get_ipython()
     history = shell.history_manager.input_hist_parsed
     return table_states_on(shell.user_ns, shell.user_ns_hidden, history, looks, seconds)
@@ -131,7 +130,6 @@ def _facts(name: str, value: Any, kind: str, end: float) -> dict[str, Any]:
 
 
 def _field(column: Any, secret: bool) -> dict[str, Any]:
-    """Facts of one column, as far as the library alone can tell."""
     library = type_name(column).split(".")[0]
     facts = {
         "pandas": _pandas_field, "polars": _polars_field, "pyarrow": _listed_field,
@@ -225,7 +223,6 @@ def _json(value: Any) -> Any:
 
 
 def _duplicates(value: Any, kind: str) -> int | None:
-    """Rows that occurred before."""
     places = range(shape_of(value)[1])
     listed = [values_in(column_at(value, kind, place)) for place in places]
     if not listed or any(column is None for column in listed):

@@ -31,7 +31,6 @@ class Column:
         self.name = name
         self.dtype = str(dtype)
         self.nulls = nulls
-        """Missing values in the sample."""
         self.numbers = numbers
         """Min, mean and max of numbers."""
         self.first = first

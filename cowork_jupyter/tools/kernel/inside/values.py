@@ -47,13 +47,10 @@ _LENGTHS: dict[int, Callable[[Any], int]] = {id(kind): kind.__len__ for kind in 
 
 
 class TextBudget:
-    """A budget of characters."""
-
     def __init__(self, characters: int) -> None:
         self.remaining = characters
 
     def take(self, text: str, limit: int = MAX_TEXT_LENGTH) -> str:
-        """As much of the text as fits."""
         limit = max(0, min(limit, self.remaining))
         self.remaining -= min(len(text), limit)
         return text if len(text) <= limit else text[:limit] + "…"

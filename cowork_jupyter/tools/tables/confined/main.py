@@ -36,7 +36,6 @@ T = TypeVar("T")
 
 
 def describe(tables: Tables, order: Order) -> TableReply:
-    """Facts of one table, from one pass over all its rows."""
     loaded = [table for table in tables.found if table.scan]
     others = [table.label for table in tables.found if table.label]
     if not loaded:
