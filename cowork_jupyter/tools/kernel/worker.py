@@ -209,13 +209,13 @@ class Namespace:
     def _execute(self, source: str, name: str) -> None:
         tree = ast.parse(source, name)
         last = tree.body[-1] if tree.body else None
-        shown = None
+        displayed = None
         if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
             tree.body.pop()
-            shown = last.value
+            displayed = last.value
         self._evaluate(tree, name, "exec")
-        if shown is not None:
-            value = self._evaluate(ast.Expression(shown), name, "eval")
+        if displayed is not None:
+            value = self._evaluate(ast.Expression(displayed), name, "eval")
             if value is not None:
                 self._channel.put("execute_result", data=_bundle(value), metadata={})
 
