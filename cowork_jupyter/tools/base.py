@@ -62,7 +62,6 @@ class Remark:
     at: str
     text: str
     step_id: str | None = None
-    """The plan step in which it was said."""
 
 
 def nobody_follows(_server: str, _uri: str) -> None: ...
@@ -84,7 +83,6 @@ class Clearance:
     unreadable: tuple[Rule, ...] = ()
     """Rules that keep files which searches come across from being read."""
     approved: bool = False
-    """Whether the user was asked about this very call."""
     sensitive: bool = False
     """Whether its result may hold secrets, which are then kept from others."""
     network: bool = False
@@ -123,17 +121,14 @@ class ToolContext:
     mask: Mask = field(default_factory=Mask)
     """Redacts keys in what a tool stores, such as a cell's output in a notebook."""
     clearance: Clearance = field(default_factory=Clearance)
-    """What was decided about this call."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
     """Reads and changes notebooks, possibly in a browser that has them open."""
     kernels: Kernels = field(default_factory=NoKernels)
-    """Runs code of notebooks."""
     scratch: ConfinedKernel | None = None
     """Runs code that can change nothing; None without a sandbox."""
     notebook: str | None = None
-    """The notebook that the conversation belongs to."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Entered for time that does not count for the run, such as while a cell runs."""
     ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
@@ -153,7 +148,6 @@ class ToolResult:
     """Untruncated; shortening for the model happens elsewhere."""
 
     text: str
-    """For the model."""
     summary: str
     """One line for a person: "read 120 lines of sales.py"."""
     data: dict[str, Any] = field(default_factory=dict)
@@ -207,7 +201,6 @@ class Tool:
     calls that ask for it (`where`)."""
 
     also_ruled_as: tuple[str, ...] = ()
-    """Further names under which rules apply to it."""
     per_call: Callable[[AgentRole, Mapping[str, Any]], Tool] | None = None
     """Resolves the tool a call really is, where its parameters say so; raises if there is none."""
 
@@ -228,9 +221,7 @@ class Tool:
         return self if where else self.for_role(role)
 
 
-def in_thread(
-    function: Callable[[P, Workspace], R],
-) -> Callable[[P, ToolContext], Awaitable[R]]:
+def in_thread(function: Callable[[P, Workspace], R]) -> Callable[[P, ToolContext], Awaitable[R]]:
     """Make a tool function of a blocking one that needs only the workspace."""
 
     @wraps(function)

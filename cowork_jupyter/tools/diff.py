@@ -21,7 +21,6 @@ class Diff:
 
     @property
     def counts(self) -> str:
-        """`+3 −1 lines`."""
         return f"+{self.added} −{self.removed} lines"
 
 

@@ -26,7 +26,6 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """`cell 3 · a1b2`."""
         return f"cell {self.index} · {self.id}" if self.id else f"cell {self.index}"
 
 
@@ -73,7 +72,6 @@ class Document:
 
     @property
     def label(self) -> str:
-        """`analysis.ipynb[cell 3 · a1b2]`."""
         return f"{self.path}[{self.cell.label}]" if self.cell else self.path
 
     @property

@@ -32,8 +32,7 @@ class UpdateFile(ToolParameters):
 
     path: PathOf
     old_text: Annotated[
-        str | None,
-        Field(min_length=1, description="Exact text that occurs once in the file."),
+        str | None, Field(min_length=1, description="Exact text that occurs once in the file.")
     ] = None
     new_text: Annotated[str | None, Field(description="Text that replaces old_text.")] = None
     content: Annotated[
@@ -194,12 +193,7 @@ def delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
 
 
 def _change_result(path: str, change: Diff, summary: str) -> ToolResult:
-    data = {
-        "paths": [path],
-        "diff": change.text,
-        "added": change.added,
-        "removed": change.removed,
-    }
+    data = {"paths": [path], "diff": change.text, "added": change.added, "removed": change.removed}
     return ToolResult(f"{summary[0].upper()}{summary[1:]}.", summary, data)
 
 

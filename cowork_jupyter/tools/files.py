@@ -224,8 +224,6 @@ def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResul
 
 
 class _Listing:
-    """One listing, which stops at MAX_ENTRIES."""
-
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._rules = IgnoreRules(workspace)

@@ -107,9 +107,9 @@ async def candidates(
     ]
 
 
-def start_filter(pattern: Pattern, most: int, context: int) -> subprocess.Popen[bytes]:
+def start_filter(pattern: Pattern, max_count: int, context: int) -> subprocess.Popen[bytes]:
     """Start a ripgrep that writes `12:match` and `13-context`; feed its standard input."""
-    limits = ["--max-count", str(most), "--context", str(context)]
+    limits = ["--max-count", str(max_count), "--context", str(context)]
     return _start([*_FILTER, *pattern.options, *limits, "--", "-"], "/", subprocess.PIPE)
 
 
@@ -196,7 +196,6 @@ class Found:
 
     @property
     def matches(self) -> list[FoundLine]:
-        """Without the context lines."""
         return [line for line in self.lines if line.is_match]
 
 
@@ -206,7 +205,7 @@ class Search:
     path: str = "."
     globs: list[str] = field(default_factory=list)
     """Files must match one of these, or, if they start with `!`, none."""
-    most: int = 200
+    max_matches: int = 200
     context: int = 0
 
 
@@ -234,7 +233,7 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
 
 async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[str]) -> Found:
     # One more than wanted, to know whether there are more.
-    process = start_filter(search.pattern, search.most + 1, search.context)
+    process = start_filter(search.pattern, search.max_matches + 1, search.context)
     stream = _Stream(process)
     await while_running(process, lambda: stream.run(workspace, paths))
     return _limit_matches(stream.lines, search)
@@ -250,7 +249,6 @@ class _Stream:
         self.lines: list[FoundLine] = []
 
     def run(self, workspace: Workspace, paths: Iterable[str]) -> None:
-        """Feed and read until the filter has had all, or enough."""
         with self._process as process:
             assert process.stdin
             assert process.stdout
@@ -291,16 +289,17 @@ class _Stream:
 def _limit_matches(lines: list[FoundLine], search: Search) -> Found:
     """At most the wanted matches, and only context from the same document."""
     matches = [line for line in lines if line.is_match]
-    wanted = matches[: search.most]
+    wanted = matches[: search.max_matches]
     near = {
         (match.document, match.number + distance)
         for match in wanted
         for distance in range(-search.context, search.context + 1)
     }
     kept = [line for line in lines if (line.document, line.number) in near]
-    if kept and kept[-1] in matches[search.most :]:  # the extra match is context of the last one
+    # The extra match may be context of the last one.
+    if kept and kept[-1] in matches[search.max_matches :]:
         kept[-1] = replace(kept[-1], is_match=False)
-    return Found(kept, is_all=len(matches) <= search.most)
+    return Found(kept, is_all=len(matches) <= search.max_matches)
 
 
 def _file_test(globs: list[str]) -> Callable[[str], bool]:

@@ -38,16 +38,16 @@ class ToolRegistry(Mapping[str, Tool]):
         prepare: Callable[[AgentRole], Awaitable[None]],
     ) -> ToolRegistry:
         """Add tools that come and go; ours win where names collide."""
-        return _Growing(self, more, prepare)
+        return _DerivedRegistry(self, more, prepare)
 
     def plus(self, *tools: Tool) -> ToolRegistry:
         """Add a few tools; changes of this registry still show."""
         added = {tool.name: tool for tool in tools}
-        return _Growing(self, lambda: added, self.prepare)
+        return _DerivedRegistry(self, lambda: added, self.prepare)
 
     def replacing(self, *tools: Tool) -> ToolRegistry:
-        """Replace the tools of the same names."""
-        return _Replacing(self, {tool.name: tool for tool in tools if tool.name in self})
+        others = {tool.name: tool for tool in tools if tool.name in self}
+        return _DerivedRegistry(self, lambda: others, self.prepare, override=True)
 
     async def prepare(self, role: AgentRole) -> None:
         """Discover the tools of a role, as far as that takes time."""
@@ -116,40 +116,32 @@ class ToolRegistry(Mapping[str, Tool]):
         )
 
 
-class _Growing(ToolRegistry):
+class _DerivedRegistry(ToolRegistry):
+    """The tools of `base` and more, merged again whenever either mapping is another object."""
+
     def __init__(
         self,
         base: ToolRegistry,
         more: Callable[[], Mapping[str, Tool]],
         prepare: Callable[[AgentRole], Awaitable[None]],
+        *,
+        override: bool = False,
     ) -> None:
         super().__init__([])
-        self._base, self._more, self._prepare = base, more, prepare
-        self._both: tuple[Mapping[str, Tool], Mapping[str, Tool], Mapping[str, Tool]] | None = None
+        self._base, self._more, self._prepare, self._override = base, more, prepare, override
+        self._merged: tuple[Mapping[str, Tool], Mapping[str, Tool], Mapping[str, Tool]] | None
+        self._merged = None
 
     @property
     def _tools(self) -> Mapping[str, Tool]:
         own, more = self._base._tools, self._more()
-        if self._both is None or self._both[0] is not own or self._both[1] is not more:
-            others = {name: tool for name, tool in more.items() if name not in own}
-            self._both = (own, more, {**own, **others})
-        return self._both[2]
+        if self._merged is None or self._merged[0] is not own or self._merged[1] is not more:
+            others = {name: more[name] for name in more if self._override or name not in own}
+            self._merged = (own, more, {**own, **others})
+        return self._merged[2]
 
     async def prepare(self, role: AgentRole) -> None:
         await self._prepare(role)
-
-
-class _Replacing(ToolRegistry):
-    def __init__(self, base: ToolRegistry, others: Mapping[str, Tool]) -> None:
-        super().__init__([])
-        self._base, self._others = base, others
-
-    @property
-    def _tools(self) -> Mapping[str, Tool]:
-        return {**self._base._tools, **self._others}
-
-    async def prepare(self, role: AgentRole) -> None:
-        await self._base.prepare(role)
 
 
 def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
@@ -172,7 +164,6 @@ def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
 
 
 def default_tools() -> ToolRegistry:
-    """The tools that work on any workspace."""
     return ToolRegistry(
         [
             files.read_file,

@@ -80,7 +80,8 @@ async def grep(parameters: Grep, context: ToolContext) -> ToolResult:
     lines = [_grep_line(line) for line in found.lines]
     if not found.is_all:
         lines.append(
-            f"[only the first {search.most} matches; narrow the pattern, the path or the glob]"
+            f"[only the first {search.max_matches} matches; narrow the pattern, the path or the "
+            "glob]"
         )
     return _result(found, lines, f"'{parameters.pattern}'")
 
@@ -125,7 +126,6 @@ def _is_definition(line: str, text: str) -> bool:
 
 
 def _group_lines(lines: list[FoundLine]) -> list[str]:
-    """Lines under the name of their document."""
     out: list[str] = []
     label = None
     for line in lines:

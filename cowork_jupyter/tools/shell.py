@@ -65,7 +65,6 @@ MAX_OUTPUT = 8 * 1024 * 1024
 _MAX_LISTED = 10
 _SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
-"""Seconds to wait for output after a command has ended."""
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
 
@@ -137,7 +136,6 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
 
 
 def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str:
-    """Hints for the model about a failed command."""
     sandbox = context.sandbox
     if not process.returncode or sandbox is None or sandbox.kind == "none":
         return ""
@@ -174,9 +172,9 @@ def command_line(command: str) -> list[str]:
 class CommandOutput:
     """Collects output: streams it, and keeps both ends up to a limit."""
 
-    def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
+    def __init__(self, pass_on: Callable[[str], None], limit: int = MAX_OUTPUT) -> None:
         self._pass_on = pass_on
-        self._half = most // 2
+        self._half = limit // 2
         # Incremental: a character's bytes may come in two pieces.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = self._tail = ""
@@ -207,7 +205,6 @@ class CommandOutput:
 
     @property
     def text(self) -> str:
-        """All of it, or its beginning and end."""
         if not self.omitted:
             return self._head + self._tail
         return f"{self._head}\n[… {self.omitted:,} characters left out …]\n{self._tail}"
@@ -252,7 +249,6 @@ async def start_command(
 
 
 def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Running]:
-    """Decides whether a command is confined."""
     if context.sandbox is not None and context.sandbox.kind != "none":
         return context.sandbox.running(launch)
     if not context.role.spec.commands_may_write:

@@ -83,11 +83,8 @@ class CsvDialect:
     thousands: bool
     """Whether dots separate the thousands of numbers with a decimal comma."""
     day_first: bool
-    """Whether dates are written like 31.12.2025."""
     is_ragged: bool
-    """Whether rows have different numbers of cells."""
     missing: frozenset[str]
-    """Spellings of missing values in it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,6 @@ class TableFacts:
     dialect: CsvDialect
     rows_read: int
     is_whole: bool
-    """Whether `rows_read` is all rows."""
 
     @property
     def brief(self) -> str:

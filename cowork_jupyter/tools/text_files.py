@@ -16,7 +16,6 @@ MAX_WHOLE_SIZE = 64 * 1024 * 1024
 
 
 def size_text(size: float) -> str:
-    """`1.2 MB`."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             break
@@ -133,8 +132,6 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Lines:
-    """Consecutive lines of a file with `total` lines."""
-
     data: bytes
     first: int
     last: int

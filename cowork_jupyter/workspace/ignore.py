@@ -87,7 +87,6 @@ def _for_fnmatch(part: str) -> Iterator[str]:
 
 
 def _choices_of(glob: str) -> list[str]:
-    """Expand `{a,b}` into every alternative."""
     done: list[str] = []
     todo = [glob]
     while todo:

@@ -11,14 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, Self
 
-from ..domain.errors import (
-    Conflict,
-    CoworkError,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    Unavailable,
-)
+from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
 from .no_follow import (
     CREATE,
     OPEN_FILE,
@@ -185,7 +178,6 @@ class Place:
         self._sync_folder()
 
     def replace(self, data: bytes) -> None:
-        """Replace the content atomically."""
         before = self.stat()
         self._refuse_unless_file(before)
         self._refuse_unless_writable(before)

@@ -23,7 +23,6 @@ SECONDS = 1.0
 """A hint is worth no longer wait."""
 MAX_TABLES = 4
 MAX_LISTED = 30
-"""Columns that are listed where none is similar."""
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'")
 _DTYPE = re.compile(r"dtype='\w+'")
@@ -133,7 +132,6 @@ def _module_hint(missing: str, known: Collection[str]) -> str:
 
 
 async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
-    """Columns of the tables in the kernel that the code names."""
     found = await context.kernels.variables(context.workspace, path)
     used = set(re.findall(r"\w+", code))
     tables = [

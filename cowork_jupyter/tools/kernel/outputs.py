@@ -58,7 +58,6 @@ class _Stream:
 class Outputs:
     live: Live
     began: bool = False
-    """Whether the kernel has started it."""
     ended: bool = False
     failure: CellFailure | None = None
     execution_count: int | None = None

@@ -24,7 +24,6 @@ from .tools import CodeText, RunCode, code_name, kernel_path, run_in
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
-"""Bytes of all table copies of one call."""
 
 Tables = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=500)]],
@@ -111,7 +110,6 @@ def _folder(context: ToolContext) -> str:
 
 
 def _advice(context: ToolContext) -> Mapping[str, str]:
-    """Hints for errors that the sandbox causes."""
     role = context.role
     if not role.permits([Permission.EXECUTE_COMMANDS]) or not role.spec.commands_may_write:
         instead = ""

@@ -120,14 +120,13 @@ class ScratchKernel:
             process = self._process
             if process and process.usable:
                 request = await process.send({"source": inside.source(), **question})
-                while message := await process.hear():
+                while message := await process.receive():
                     if message.id == request and message.msg_type == "reply":
                         facts: dict[str, Any] = json.loads(message.content.text)
                         return facts
         raise Unavailable("Scratch does not answer.", code="no_kernel")
 
     async def close(self) -> None:
-        """End it, with everything that runs there."""
         if self._idle:
             self._idle.cancel()
         if self._stopping:
@@ -136,7 +135,6 @@ class ScratchKernel:
         await self._end_process()
 
     async def retire(self) -> None:
-        """End it once nothing runs there."""
         async with self._turn:
             await self._end_process()
 
@@ -253,7 +251,7 @@ class ScratchKernels:
 async def _follow(process: ScratchProcess, request: int, outputs: Outputs) -> bool:
     """Collect the outputs of a request until it has ended; False if its process has."""
     while not outputs.ended:
-        message = await process.hear()
+        message = await process.receive()
         if message is None:
             return False
         if message.id == request:

@@ -55,7 +55,6 @@ class MessageContent(BaseModel):
 
 class WorkerMessage(BaseModel):
     id: int
-    """The request that it is about."""
     msg_type: Literal[
         "ready",
         "execute_input",
@@ -79,13 +78,11 @@ class ScratchProcess:
     _requests: int = 0
     _is_gone: bool = False
     usable: bool = True
-    """Whether it can take further requests."""
 
     @classmethod
     async def start(
         cls, sandbox: Sandbox, workspace: Workspace, setup: ScratchSetup
     ) -> ScratchProcess:
-        """Start it in the workspace, which it can only read."""
         ours, its = socket.socketpair()
         ours.setblocking(False)
         async with AsyncExitStack() as stack:
@@ -118,10 +115,9 @@ class ScratchProcess:
         return self._requests
 
     async def interrupt(self, request: int) -> None:
-        """Interrupt the code of a request, if it still runs."""
         await self._write(json.dumps({"interrupt": request}) + "\n")
 
-    async def hear(self) -> WorkerMessage | None:
+    async def receive(self) -> WorkerMessage | None:
         """The next message; None if there will be no more."""
         try:
             line = await self._line()

@@ -74,7 +74,6 @@ class StallDetector:
         return False
 
     def close(self) -> None:
-        """Withdraw an open question."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None

@@ -39,8 +39,6 @@ class CellFailure:
 
 @dataclass(frozen=True)
 class Ran:
-    """The result of code that has run to its end."""
-
     path: str
     outputs: tuple[Mapping[str, Any], ...] = ()
     """As in a notebook file, bounded."""
@@ -117,8 +115,6 @@ class Look:
 
 @dataclass(frozen=True)
 class KernelTables:
-    """The tables in a kernel at one moment."""
-
     tables: Mapping[str, TableState]
     identities: Mapping[str, str] = field(default_factory=dict)
     """Identity by name: another one means another table, or other content."""
@@ -153,12 +149,10 @@ class CodeRun:
     show: Show = field(default=lambda _text: None)
     """Called with output as it comes, and with what is waited for."""
     start: bool = False
-    """Whether to start a kernel if there is none."""
     stalled: Ask = field(default=lambda _seconds: _go_on())
     """Called with the seconds without progress: whether to keep waiting. If not, the code is
     interrupted."""
     mask: Mask = field(default_factory=Mask)
-    """Redacts keys in its outputs."""
 
 
 async def _go_on() -> bool:
@@ -191,8 +185,7 @@ class Kernels(Protocol):
 
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
-    ) -> list[Measured]:
-        """Measure what these expectations are about, over all rows."""
+    ) -> list[Measured]: ...
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """The user's variables, also while the kernel is busy."""
@@ -220,7 +213,6 @@ class Kernels(Protocol):
 class ScratchSetup:
     python: str
     folder: str = "."
-    """Working directory, relative to the workspace."""
     hidden: Mapping[str, int] = field(default_factory=dict)
     """Files of the workspace that it must not read, with their inodes."""
     tables: Mapping[str, int] = field(default_factory=dict)
@@ -232,13 +224,10 @@ class ScratchSetup:
 class ConfinedKernel(Protocol):
     """Keeps variables for one conversation, and can change nothing else."""
 
-    def with_setup(self, setup: ScratchSetup) -> Kernels:
-        """As tools use a kernel, for one call."""
+    def with_setup(self, setup: ScratchSetup) -> Kernels: ...
 
 
 class NoKernels:
-    """For hosts without kernels."""
-
     home = ""
 
     async def _unavailable(self, *_: Any, **__: Any) -> Any:

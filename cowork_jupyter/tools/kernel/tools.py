@@ -32,8 +32,7 @@ _LIBRARY = re.compile(
 )
 
 NotebookPath = Annotated[
-    str | None,
-    Field(description="Notebook whose kernel to use; default: the user's notebook."),
+    str | None, Field(description="Notebook whose kernel to use; default: the user's notebook.")
 ]
 StartKernel = Annotated[
     bool, Field(description="Start a kernel for the notebook if none is running.")
@@ -109,7 +108,6 @@ async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
 async def _run(
     code: Code, parameters: RunCell | RunCode, context: ToolContext, cell: str = ""
 ) -> ToolResult:
-    """`cell` is what people call it, if it is one."""
     if not context.role.spec.commands_may_write:
         raise Forbidden(
             f"Code of the role {context.role} must not change the workspace, which cannot be "
@@ -176,7 +174,6 @@ def _stalled_error(ran: Ran, code: Code, name: str, answer: str | None) -> Cowor
 
 
 async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, str]:
-    """The cell, and what people call it."""
     path = notebook_path(parameters.path, context)
     state = await context.notebooks.read(context.workspace, path)
     cell = state.cell(parameters.cell_id)

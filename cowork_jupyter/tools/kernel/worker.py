@@ -35,7 +35,6 @@ MAX_HISTORY = 100
 """Pieces of code that are remembered, for whoever asks what ran before."""
 _PIECE = 65536
 _COROUTINE = 0x80
-"""CO_COROUTINE."""
 _THIS = "<scratch kernel>"
 """File name of this program when compiled."""
 _WRAPPED = (dict, list, tuple, set, frozenset)
@@ -52,7 +51,6 @@ class Channel:
         self._connection = connection
         self._waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.request = 0
-        """The id of the request that is being answered."""
         threading.Thread(target=self._send, daemon=True).start()
 
     def put(self, kind: str, **content: Any) -> None:
@@ -70,7 +68,6 @@ class Channel:
 
 
 def _add(messages: list[dict[str, Any]], new: dict[str, Any]) -> None:
-    """Merge consecutive pieces of a stream."""
     last = messages[-1]
     same = (
         all(message["msg_type"] == "stream" for message in (last, new)) and last["id"] == new["id"]
@@ -160,8 +157,6 @@ class Requests:
 
 
 class Namespace:
-    """The variables of code."""
-
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._count = 0
@@ -214,12 +209,13 @@ class Namespace:
     def _execute(self, source: str, name: str) -> None:
         tree = ast.parse(source, name)
         last = tree.body[-1] if tree.body else None
-        is_shown = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
-        if isinstance(last, ast.Expr) and is_shown:
+        displayed = None
+        if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
             tree.body.pop()
+            displayed = last.value
         self._evaluate(tree, name, "exec")
-        if isinstance(last, ast.Expr) and is_shown:
-            value = self._evaluate(ast.Expression(last.value), name, "eval")
+        if displayed is not None:
+            value = self._evaluate(ast.Expression(displayed), name, "eval")
             if value is not None:
                 self._channel.put("execute_result", data=_bundle(value), metadata={})
 
@@ -266,7 +262,6 @@ def _frame(frame: traceback.FrameSummary) -> str:
 
 
 def _bundle(value: Any) -> dict[str, str]:
-    """The MIME bundle of a value."""
     plain = type(value) in _WRAPPED
     data = {"text/plain": pprint.pformat(value, sort_dicts=False) if plain else repr(value)}
     if hasattr(value, "savefig"):

@@ -169,8 +169,6 @@ class DeleteCell(ToolParameters):
 
 @dataclass(frozen=True)
 class _PlannedEdit:
-    """An edit and what it means for people."""
-
     state: NotebookState
     edit: Edit
     change: Diff

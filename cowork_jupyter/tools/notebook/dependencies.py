@@ -22,7 +22,6 @@ class HiddenFindings:
 
 
 def hidden_state(cells: Sequence[CellState]) -> list[HiddenFindings]:
-    """Cells that ran out of order, and names that no cell above them defines."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     return [*_out_of_order(cells), *_missing_names(code)]
 
@@ -65,7 +64,6 @@ class StaleCell:
     cell: int
     """Its place in the notebook, from 1."""
     name: str
-    """The stale name it needs."""
     changed_id: str
 
 

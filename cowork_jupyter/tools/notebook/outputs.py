@@ -84,7 +84,6 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 MAX_LENGTH = 20_000
-"""Characters kept of any one text."""
 MAX_DESCRIBED_LENGTH = 2_000
 """Characters of one output for the model, unless it asks for the cell alone."""
 _TABLE_LINES, _TABLE_END = 12, 4
@@ -182,7 +181,6 @@ def _size(value: Any) -> int:
 
 
 def describe_outputs(outputs: Iterable[Mapping[str, Any]], room: int = MAX_DESCRIBED_LENGTH) -> str:
-    """Outputs of a cell as text for the model."""
     return "\n".join(description for description in _descriptions(outputs, room) if description)
 
 

@@ -46,12 +46,10 @@ class NotebookState:
     cells: tuple[CellState, ...]
     language: str = ""
     is_open: bool = False
-    """Whether a browser has it open."""
     unsaved: bool = False
     active: str | None = None
     """The cell that the user is in, if known."""
     selected: str = ""
-    """The text selected in it."""
     cowork: Mapping[str, Any] = field(default_factory=dict)
     """Our entry in its metadata."""
 

@@ -64,7 +64,6 @@ def state_of(path: str, document: Document) -> NotebookState:
 
 
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
-    """Outputs of one cell, with pictures."""
     raw = document["cells"][_index(path, _states(document), cell_id)]
     return tuple(shorten_output(output, pictures=True) for output in _raw_outputs(raw))
 
@@ -145,7 +144,6 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _ours(document: Document) -> dict[str, Any]:
-    """Our entry of the metadata."""
     kept = _metadata(document).get("cowork")
     return kept if isinstance(kept, dict) else {}
 
@@ -185,7 +183,6 @@ def _rewrite(cell: dict[str, Any], edit: Edit) -> None:
 
 
 SMALL = 4 * 1024 * 1024
-"""Bytes of a file that is fast to read and parse."""
 
 _one_at_a_time = threading.Lock()
 """Two edits of one file must not both start from the same state."""

@@ -32,7 +32,6 @@ _UNKNOWN = TextOptions(
 
 
 def are_large(workspace: Workspace, paths: Iterable[str]) -> bool:
-    """Whether a folder, a pattern or a large file is among them."""
     return any(_is_large(workspace, path) for path in paths)
 
 

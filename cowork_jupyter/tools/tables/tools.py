@@ -113,14 +113,7 @@ class QueryTable(ToolParameters):
     """A SELECT, and the tables that it is about."""
 
     paths: Annotated[list[TablePath], Field(min_length=1, max_length=20)]
-    sql: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=20_000,
-            description="One SELECT.",
-        ),
-    ]
+    sql: Annotated[str, Field(min_length=1, max_length=20_000, description="One SELECT.")]
     max_rows: Annotated[int, Field(ge=1, le=1000)] = 50
     timeout_seconds: Seconds = 120
 
@@ -173,7 +166,6 @@ def table_tools() -> list[Tool]:
 
 
 async def select(path_names: Sequence[str], sql: str, context: ToolContext) -> TableReply:
-    """Rows of one SELECT over these files, as texts."""
     sources = await asyncio.to_thread(_sources, path_names, context)
     return await ask(_order(sources, sql=sql, max_rows=1), context, SELECT_SECONDS)
 

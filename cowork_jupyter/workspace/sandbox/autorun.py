@@ -43,8 +43,6 @@ _YOUNG = 2_000_000_000
 
 
 class Autorun(NamedTuple):
-    """A file, folder or symlink."""
-
     path: str
     kind: Kind
 
@@ -59,7 +57,6 @@ class Opened:
     environments: bool = False
 
     def covers(self, path: str, kind: Kind, root: str) -> bool:
-        """Whether the command may write this place, or a part of it."""
         if (kind == "git" and self.git) or (kind == "environment" and self.environments):
             return True
         return any(
@@ -210,7 +207,6 @@ class Kept(NamedTuple):
 
 
 def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
-    """Everything at these places, by path."""
     found: dict[str, Mark] = {}
     numbers: dict[str, int] = {}
     for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):

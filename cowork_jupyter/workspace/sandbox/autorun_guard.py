@@ -29,8 +29,6 @@ _TICK = 50_000_000
 
 @dataclass(eq=False)
 class RunningCommand:
-    """A running command and the state before it."""
-
     opened: list[Opened]
     """Its own, and those of commands that ran concurrently."""
     read_only: list[str]
@@ -115,7 +113,6 @@ class AutorunGuard:
     # --- looking
 
     def _parents(self, path: str) -> tuple[int, ...]:
-        """Inodes of the folders above it, up to the workspace."""
         numbers = list[int]()
         above = os.path.dirname(path)  # noqa: PTH120 - thousands of strings
         while is_inside(above, self._root):

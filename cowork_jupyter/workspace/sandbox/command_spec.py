@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from .namespaces import Bind, Namespaces
 
@@ -13,7 +13,6 @@ class ProcessLimits:
     """The kernel applies memory and file size per process."""
 
     memory: int
-    """Bytes of private memory."""
     file_size: int
     processes: int
     """Processes and threads of the command together."""
@@ -28,7 +27,6 @@ class CommandSpec:
     limits: ProcessLimits
     root: str
     folder: str = "."
-    """Working directory, relative to the workspace."""
     namespaces: Namespaces = ""
     network: bool = True
     """Whether the new namespaces keep the network."""
@@ -64,5 +62,4 @@ class Descriptors:
     ruleset: int = -1
 
     def sent(self) -> list[int]:
-        held = [self.input, self.output, self.errors, self.workspace, self.folder, self.ruleset]
-        return [descriptor for descriptor in held if descriptor >= 0]
+        return [descriptor for descriptor in astuple(self) if descriptor >= 0]

@@ -107,7 +107,7 @@ def _limit(limits: ProcessLimits, processes: int) -> None:
         resource.RLIMIT_FSIZE: limits.file_size,
         resource.RLIMIT_NPROC: processes,
     }
-    for which, most in wanted.items():
+    for which, limit in wanted.items():
         allowed = resource.getrlimit(which)[1]
-        value = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        value = limit if allowed == resource.RLIM_INFINITY else min(limit, allowed)
         resource.setrlimit(which, (value, value))

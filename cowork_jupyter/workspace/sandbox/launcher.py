@@ -41,17 +41,11 @@ class Launcher:
         self._watches_sockets = False
         atexit.register(self.close)
 
-    def namespaces(self) -> Namespaces:
-        """Which namespaces commands can have here. May start the launcher process."""
+    def probe(self) -> tuple[Namespaces, bool]:
+        """Which namespaces commands can have here, and whether their sockets can be watched."""
         with self._lock, _explained():
             self._ensure()
-            return self._namespaces
-
-    def watches_sockets(self) -> bool:
-        """Whether commands can be kept from sockets of other programs."""
-        with self._lock, _explained():
-            self._ensure()
-            return self._watches_sockets
+            return self._namespaces, self._watches_sockets
 
     def send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
         """Request a command; returns the socket on which its guard reports."""

@@ -149,7 +149,6 @@ def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
 
 
 def _receive(sender: socket.socket) -> list[int]:
-    """The next descriptors; empty at EOF."""
     return socket.recv_fds(sender, 1, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
 
 

@@ -46,7 +46,6 @@ class _Attributes(ctypes.Structure):
 
 
 def enter_namespaces(kind: Namespaces, *, network: bool) -> None:
-    """Unshare."""
     user, group = os.getuid(), os.getgid()
     flags = _NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK)
     unshare(flags | (_NEW_USER if kind == "user" else 0))

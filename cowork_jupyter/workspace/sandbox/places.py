@@ -79,7 +79,6 @@ class Places:
     needed: tuple[str, ...]
     """Must be readable wherever it is: the workspace, the home, our Python."""
     holds_home: bool
-    """Whether the workspace is a home folder, or contains one."""
     state: tuple[str, ...] = ()
     """What a program may change beside the workspace, because it is its own."""
 
@@ -95,11 +94,10 @@ class Places:
         return tuple(path for path in self.hidden if is_inside(path, folder) and path != folder)
 
     def writable_parts(self) -> Iterator[tuple[str, bool]]:
-        """The workspace without what is hidden or protected in it."""
         yield from split_around(self.root, (*self.hidden_below(self.root), *self.protected))
 
     def state_parts(self) -> Iterator[tuple[str, bool]]:
-        """The same for `state`. Containing the workspace does not open it."""
+        """`state` without hidden and protected parts. Containing the workspace does not open it."""
         for path in self.state:
             yield from split_around(path, (self.root, *self.hidden_below(path), *self.protected))
 
@@ -155,7 +153,6 @@ def find_homes(environment: Mapping[str, str]) -> list[str]:
 
 
 def other_home_entries(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
-    """What is in the homes beside the folders that are kept."""
     for home in homes:
         if any(is_inside(home, folder) for folder in kept):
             continue
@@ -208,5 +205,4 @@ def needed_in_run() -> list[str]:
 
 
 def _real(paths: Sequence[str]) -> list[str]:
-    """Resolved and deduplicated."""
     return sorted({os.path.realpath(path) for path in paths})

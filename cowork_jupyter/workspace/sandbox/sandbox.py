@@ -58,7 +58,6 @@ class Launch:
     hidden: frozenset[str] = frozenset()
     """Further files and folders of the workspace that it must not read."""
     reads_home: bool = True
-    """Whether it may read homes beside the workspace and its Python."""
     state: frozenset[str] = frozenset()
     """Files and folders outside the workspace that belong to the program: it may change them."""
     is_online: bool = False
@@ -82,13 +81,14 @@ class Sandbox:
 
     @cached_property
     def powers(self) -> Powers:
-        """What there is to confine with, probed on first use."""
+        has_landlock = self.kind == "landlock"
+        namespaces, watches_sockets = _LAUNCHER.probe() if has_landlock else ("", False)
         return Powers(
             kind=self.kind,
-            landlock=landlock_version() if self.kind == "landlock" else 0,
-            namespaces=_LAUNCHER.namespaces() if self.kind == "landlock" else "",
+            landlock=landlock_version() if has_landlock else 0,
+            namespaces=namespaces,
             seccomp=seccomp_works_here(),
-            watches_sockets=self.kind == "landlock" and _LAUNCHER.watches_sockets(),
+            watches_sockets=watches_sockets,
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
@@ -212,10 +212,7 @@ class Sandbox:
         arguments = bwrap_command(
             program,
             spec.arguments,
-            binds=[
-                *mounts(launch.may_write, self._places(launch), self._scratch),
-                *on_top,
-            ],
+            binds=[*mounts(launch.may_write, self._places(launch), self._scratch), *on_top],
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
             network=spec.network,
@@ -278,15 +275,13 @@ def available_sandbox(choice: SandboxChoice) -> str:
 
 
 def _as_seen(folder: Path, own_mounts: bool) -> str:
-    """Path of the temporary folder as the command sees it."""
     if not own_mounts:
         return str(folder)
     return "/tmp" if folder.name == "work" else f"/tmp/{folder.name}"  # noqa: S108 - its own
 
 
 def _machine_memory() -> int:
-    """Memory in bytes of this machine or container."""
-    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = Path("/sys/fs/cgroup/memory.max")
     allowed = limit.read_text().strip() if limit.exists() else ""
-    return min(most, int(allowed)) if allowed.isdigit() else most
+    return min(total, int(allowed)) if allowed.isdigit() else total

@@ -86,7 +86,6 @@ def scratch_environment(folder: str, *, may_write: bool) -> dict[str, str]:
 
 
 def sweep(places: set[Path], new: float = _NEW) -> None:
-    """Remove the folders of processes that no longer run."""
     for place in places:
         with suppress(OSError):
             for folder in place.glob(f"{_PREFIX}*"):

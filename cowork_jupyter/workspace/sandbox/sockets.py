@@ -53,8 +53,6 @@ Place = tuple[int, int]
 
 
 class _Call(NamedTuple):
-    """A suspended system call."""
-
     id: int
     thread: int
     is_connect: bool
@@ -144,7 +142,6 @@ class Sockets:
 
     @contextmanager
     def _taken(self, call: _Call) -> Iterator[socket.socket]:
-        """A duplicate of the socket that the call is about."""
         process = system_call(PIDFD_OPEN, _process_of(call.thread), 0)
         try:
             held = socket.socket(fileno=system_call(PIDFD_GETFD, process, call.descriptor, 0))

@@ -32,7 +32,6 @@ class SupervisedProcess:
         self._lifeline: int | None = lifeline
 
     async def wait(self) -> int:
-        """Exit code, negative for a signal."""
         return await self._process.wait()
 
     def cut(self) -> None:

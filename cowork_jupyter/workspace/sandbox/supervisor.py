@@ -108,7 +108,6 @@ def end_all(grace: float, group: int | None = None) -> None:
 
 
 def has_children() -> bool:
-    """Whether any is left, ended or not."""
     try:
         if hasattr(os, "waitid"):
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

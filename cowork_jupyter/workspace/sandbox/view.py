@@ -28,12 +28,10 @@ class Viewer:
     tcp: bool
     namespaces: Namespaces
     version: int
-    """ABI version of Landlock."""
     hidden: frozenset[str] = frozenset()
     """What it must not read beside what nobody may."""
     reads_home: bool = True
     state: frozenset[str] = frozenset()
-    """What it may change beside the workspace."""
 
 
 class View:
@@ -83,7 +81,6 @@ class View:
 
 
 def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
-    """The mounts on top of a read-only file system."""
     temporary = str(scratch.work if may_write else scratch.tests)
     for target in filter(os.path.isdir, _TEMPORARY):
         yield Bind(temporary, target, writable=True)

@@ -221,7 +221,7 @@ async def test_daemon_that_left_the_group_does_not_hang_it(root: Path) -> None:
 
 async def test_flood_of_output_keeps_head_and_tail() -> None:
     pieces: list[str] = []
-    output = CommandOutput(pieces.append, most=100)
+    output = CommandOutput(pieces.append, limit=100)
     for number in range(1000):
         output.add(f"{number:03}\n".encode())
     output.finish()

@@ -37,20 +37,20 @@ def source() -> str:
 
 
 @cache
-def _kept_as() -> str:
+def _module_name() -> str:
     return f"_cowork_inside_{hashlib.sha256(source().encode()).hexdigest()[:16]}"
 
 
 def copy_expression(name: str, path: str, room: int) -> str:
-    return _called(f"copy_table({name!r}, {path!r}, {room!r})")
+    return _call_expression(f"copy_table({name!r}, {path!r}, {room!r})")
 
 
 def measure_expression(questions: Sequence[Mapping[str, JsonValue]]) -> str:
-    return _called(f"measure({list(questions)!r})")
+    return _call_expression(f"measure({list(questions)!r})")
 
 
 def expression(name: str | None) -> str:
-    return _called(f"report({name!r})")
+    return _call_expression(f"report({name!r})")
 
 
 def tables_expression(looks: Sequence[Look], seconds: float, after: bool = False) -> str:
@@ -58,7 +58,7 @@ def tables_expression(looks: Sequence[Look], seconds: float, after: bool = False
 
     `after` says that the code which the looks are about has run.
     """
-    return _called(f"table_states({looks_text(looks, after)!r}, {seconds!r})")
+    return _call_expression(f"table_states({looks_text(looks, after)!r}, {seconds!r})")
 
 
 def looks_text(looks: Sequence[Look], after: bool) -> str:
@@ -67,16 +67,16 @@ def looks_text(looks: Sequence[Look], after: bool) -> str:
     return json.dumps([[look.kind, look.arguments, [look.after, look.before]] for look in asked])
 
 
-def _called(call: str) -> str:
+def _call_expression(call: str) -> str:
     """An expression that calls one of our functions and evaluates to its JSON.
 
     It binds no name, and works also if the user has shadowed `exec`. Compiling all of it takes as
     long as a report, so it is cached in `sys.modules` under a name of ours.
     """
-    kept = f"modules.get({_kept_as()!r})"
+    kept = f"modules.get({_module_name()!r})"
     made = f"__import__('builtins').exec({source()!r}, new.__dict__)"
-    make = f"(lambda new: ({made}, modules.setdefault({_kept_as()!r}, new))[1])"
-    found = f"({kept} or {make}(type(__import__('sys'))({_kept_as()!r})))"
+    make = f"(lambda new: ({made}, modules.setdefault({_module_name()!r}, new))[1])"
+    found = f"({kept} or {make}(type(__import__('sys'))({_module_name()!r})))"
     return f"(lambda modules: {found}.{call})(__import__('sys').modules)"
 
 

@@ -47,8 +47,6 @@ def _place_of(names: list[str], name: str) -> int:
 
 
 class _Values:
-    """One column."""
-
     values: Any
     dtype: str
 
@@ -86,7 +84,6 @@ class _Values:
         return len(known) - int(functools.reduce(operator.and_, fits).sum())
 
     def unmatched(self, other: Any) -> tuple[int, list[Any]]:
-        """How many values are not among the others, and examples."""
         self.refuse_objects()
         other.refuse_objects()
         known = {value for value in other.to_list() if value is not None and value == value}

@@ -22,21 +22,15 @@ from .checked_tables import (
     NoColumn,
     WrongType,
 )
+from .columns import WATCHED
 from .plain import is_secret_name, type_name
+from .sources import COMPARISONS
 from .tables import kind_of
 
 CHECK_SECONDS = 50.0
 """After which the remaining checks are reported as unchecked."""
 MAX_EXAMPLE_LENGTH = 40
 MAX_NAMED_COLUMNS = 20_000
-_OPERATORS = {
-    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-_CHECKABLE = (
-    "pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
-    "numpy.ndarray",
-)  # fmt: skip
 
 
 def measure(questions: list[dict[str, Any]]) -> str:
@@ -71,7 +65,7 @@ def _measured_table(space: dict[str, Any], question: dict[str, Any]) -> dict[str
     for name in names:
         if name not in space:
             return {"problem": "no_table", "why": name}
-        if kind_of(space[name]) not in _CHECKABLE:
+        if kind_of(space[name]) not in WATCHED:
             raise CannotCheck(name + " is a " + type_name(space[name]) + ", no table")
     table = checked_table(space[names[0]])
     check, column = question["check"], question["column"]
@@ -98,7 +92,9 @@ def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
         return {"value": values.dtype}
     if check == "no_missing":
         return {"wrong": values.missing()}
-    if _is_about_numbers(question) and not values.is_numeric:
+    bound = question["value"][0] if type(question["value"]) is list else question["value"]
+    is_numeric = check == "sum" or (check == "range" and type(bound) in (int, float))
+    if is_numeric and not values.is_numeric:
         raise WrongType(values.dtype)
     if check == "sum":
         return {"value": _as_json(values.total())}
@@ -116,18 +112,12 @@ def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
     return dict(ends, wrong=wrong)
 
 
-def _is_about_numbers(question: dict[str, Any]) -> bool:
-    bound = question["value"][0] if type(question["value"]) is list else question["value"]
-    return question["check"] == "sum" or (
-        question["check"] == "range" and type(bound) in (int, float)
-    )
-
-
 def _bounds(question: dict[str, Any]) -> list[tuple[Any, Any]]:
     value = question["value"]
     if type(value) is list:
         return [(operator.ge, value[0]), (operator.le, value[1])]
-    return [(_OPERATORS[question["op"]], value)]
+    equal = question["op"] == "="
+    return [(operator.eq if equal else COMPARISONS[question["op"]], value)]
 
 
 def _with_examples(found: tuple[int, list[Any]], column: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .plain import is_secret_name, mask_secrets, type_name
 from .tables import kind_of
-from .values import Room, brief
+from .values import TextBudget, brief
 
 WATCHED = (
     "pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
@@ -49,13 +49,11 @@ def watched_kind(value: Any) -> str:
 
 
 def shape_of(value: Any) -> tuple[int, int]:
-    """Rows and columns."""
     shape = value.shape
     return int(shape[0]), int(shape[1]) if len(shape) == 2 else 1
 
 
 def column_labels(value: Any, kind: str) -> list[Any]:
-    """Column names as the library has them."""
     if kind in ("pandas.DataFrame", "polars.DataFrame"):
         return list(value.columns)
     if kind == "pyarrow.Table":
@@ -66,7 +64,7 @@ def column_labels(value: Any, kind: str) -> list[Any]:
 
 
 def label_text(label: Any) -> str:
-    return label[:_NAME_LENGTH] if type(label) is str else brief(label, Room(_NAME_LENGTH), 1)
+    return label[:_NAME_LENGTH] if type(label) is str else brief(label, TextBudget(_NAME_LENGTH), 1)
 
 
 def column_at(value: Any, kind: str, place: int) -> Any:
@@ -150,7 +148,6 @@ def is_own_value(kind: type) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NA, NaT."""
     kind = type(value)
     if value is None or type_name(value) in ("pandas.NAType", "pandas.NaTType"):
         return True
@@ -165,13 +162,14 @@ def time_zone(dtype: Any) -> str | None:
 
 
 def is_secret_column(name: str, label: Any) -> bool:
-    """Whether the name of a column or of its table suggests secrets."""
     return is_secret_name(name) or is_secret_name(label)
 
 
 def value_text(value: Any) -> str:
     """For people; redacts keys."""
-    return mask_secrets(value) if type(value) is str else brief(value, Room(SHORT_VALUE * 2), 0)
+    return (
+        mask_secrets(value) if type(value) is str else brief(value, TextBudget(SHORT_VALUE * 2), 0)
+    )
 
 
 _ENOUGH_ROWS = 20

@@ -28,7 +28,6 @@ _MAX_NUMBER_KEYS = 3_000_000
 
 
 def answers_to(looks: Any, space: dict[str, Any], seconds: float) -> list[Any]:
-    """The questions that could be answered, with their answers."""
     end = time.thread_time() + seconds
     answers = []
     for kind, arguments, moments in looks:
@@ -112,7 +111,6 @@ def _key_facts(source: RowSource, counts: Any) -> dict[str, Any]:
 
 
 def _key(space: Any, text: str, labels: str) -> dict[str, Any]:
-    """Facts of a key on one side."""
     source = RowSource(space, text)
     return _key_facts(source, Counter(_keys(source, json.loads(labels))))
 
@@ -165,7 +163,6 @@ def _missing(space: Any, text: str, labels: str) -> dict[str, Any]:
 
 
 def _outside(space: Any, text: str, label: str, low: str, high: str) -> dict[str, Any]:
-    """Values beyond a chart's limits."""
     source = RowSource(space, text)
     values = [value for value in source.column(label) if value is not None]
     low_end, high_end = json.loads(low), json.loads(high)
@@ -177,7 +174,6 @@ def _outside(space: Any, text: str, label: str, low: str, high: str) -> dict[str
 
 
 def _features(space: Any, text: str, target: str, label: str) -> dict[str, Any]:
-    """Columns that predict the target."""
     source, wanted = RowSource(space, text), RowSource(space, target)
     step = max(1, wanted.rows // _MAX_COMPARED)
     values = wanted.column(label or wanted.columns[0])[::step]
@@ -254,7 +250,6 @@ def _texts(space: Any, text: str, labels: str) -> dict[str, Any]:
 
 
 def _days(space: Any, text: str, label: str) -> dict[str, Any]:
-    """Days and months that occur."""
     source = RowSource(space, text)
     numpy = sys.modules["numpy"]
     times = [moment for moment in source.column(label) if type(moment) is int]
@@ -270,13 +265,11 @@ def _days(space: Any, text: str, label: str) -> dict[str, Any]:
 
 
 def _kinds(space: Any, text: str, label: str) -> dict[str, Any]:
-    """How many values are numbers, and how many are text."""
     kinds = Counter(map(type, RowSource(space, text).column(label)))
     return {"numbers": kinds[int] + kinds[float], "texts": kinds[str]}
 
 
 def _zone(space: Any, text: str) -> dict[str, Any]:
-    """The time zone of an index."""
     return {"zone": time_zone(RowSource(space, text).dtype(INDEX))}
 
 

@@ -68,7 +68,6 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def is_secret_name(name: Any) -> bool:
-    """Whether the name suggests a secret."""
     return type(name) is str and _SECRET_NAME.search(name[:200]) is not None
 
 
@@ -78,7 +77,6 @@ def mask_secrets(text: str) -> str:
 
 
 def size_text(count: float) -> str:
-    """`1.2 MB`."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if count < 1000 or unit == "GB":
             return ("%d %s" if unit == "bytes" else "%.1f %s") % (count, unit)

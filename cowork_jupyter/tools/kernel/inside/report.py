@@ -13,7 +13,7 @@ from typing import Any
 
 from .plain import is_a, is_secret_name, size_text, type_name
 from .tables import details, kind_of, shape_text
-from .values import Room, brief, length, members, own_size
+from .values import TextBudget, brief, length, members, own_size
 
 MAX_NAMES = 3_000
 MAX_TEXT = 12_000
@@ -37,7 +37,6 @@ def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -
 
 
 def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
-    """Every name that the user has defined."""
     end = time.thread_time() + SECONDS
     names = names_in(space, hidden)
     items = []
@@ -49,8 +48,7 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
 
 
 def description(name: str, value: Any) -> dict[str, Any]:
-    """Everything about one variable that fits."""
-    room = Room(MAX_TEXT)
+    room = TextBudget(MAX_TEXT)
     secret = is_secret_name(name)
     kind = kind_of(value)
     size = own_size(value)
@@ -95,7 +93,7 @@ def _about(name: str, value: Any) -> str:
         count = length(value)
         if count is not None and not is_a(value, str):
             return f"length {count:,}"
-        return brief(value, Room(60), 0, is_secret_name(name))
+        return brief(value, TextBudget(60), 0, is_secret_name(name))
     except Exception:  # a running cell may change it concurrently
         return ""
 
@@ -125,8 +123,6 @@ class _TooLarge(Exception):
 
 
 class _Bounded:
-    """A file that raises _TooLarge beyond a limit."""
-
     def __init__(self, file: Any, room: int) -> None:
         self._file, self._room = file, room
 

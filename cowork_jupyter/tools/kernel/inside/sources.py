@@ -61,7 +61,6 @@ class RowSource:
         return [values[number] for number in self.numbers]
 
     def whole_rows(self, labels: Any = None) -> list[Any]:
-        """Rows as tuples of these columns, or of all."""
         columns = [self.column(label) for label in labels or self._own_names]
         return list(zip(*columns)) if columns else []
 
@@ -77,17 +76,16 @@ class RowSource:
             label = next(iter(self._own_names))
         if label == INDEX and self._index:
             label = self._index
-        if label == INDEX or (label not in self._own_names and self._is_index(label)):
-            if not self.kind.startswith("pandas."):
+        is_pandas = self.kind.startswith("pandas.")
+        is_index = is_pandas and list(self.value.index.names) == [label]
+        if label == INDEX or (label not in self._own_names and is_index):
+            if not is_pandas:
                 raise Unanswerable
             return self.value.index.to_series()
         own = self._own_names.get(label)
         if own is None or self.labels.count(own) != 1:
             raise Unanswerable
         return column_at(self.value, self.kind, self.labels.index(own))
-
-    def _is_index(self, label: str) -> bool:
-        return self.kind.startswith("pandas.") and list(self.value.index.names) == [label]
 
     def _whole(self, label: str) -> list[Any]:
         if label not in self._columns:
@@ -138,7 +136,7 @@ _STEPS: dict[str, Any] = {
     "rename": RowSource.rename, "dropna": RowSource.dropna, "unique": RowSource.unique,
     "where": RowSource.where, "some": RowSource.some,
 }  # fmt: skip
-_COMPARED = {
+COMPARISONS = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -163,7 +161,7 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
         method, wanted = rest[1], rest[2]
         return [type(value) is str and getattr(str, method)(value, wanted) for value in values]
     wanted = _comparable(source, rest[0], rest[2])
-    compare = _COMPARED[rest[1]]
+    compare = COMPARISONS[rest[1]]
     polars = source.kind.startswith("polars.")
     empty = kind == "compare" and rest[1] == "!=" and not polars
     if wanted is None:
@@ -175,8 +173,8 @@ def compared_columns(condition: Any) -> set[str]:
     """Columns whose missing values make a comparison false, unless it tests for them."""
     kind, *rest = condition
     if kind in ("and", "or"):
-        found = set().union(*(compared_columns(inner_condition) for inner_condition in rest))
-        return found - set().union(*(_asked_missing(inner_condition) for inner_condition in rest))
+        found = set().union(*map(compared_columns, rest))
+        return found - set().union(*map(_asked_missing, rest))
     if kind == "not":
         return compared_columns(rest[0])
     return {rest[0]} if kind == "compare" and rest[1] not in ("==", "!=") else set()
@@ -186,12 +184,8 @@ def _asked_missing(condition: Any) -> set[str]:
     kind, *rest = condition
     if kind == "missing":
         return {rest[0]}
-    nested = [inner_condition for inner_condition in rest if kind in ("and", "or", "not")]
-    return (
-        set().union(*(_asked_missing(inner_condition) for inner_condition in nested))
-        if nested
-        else set()
-    )
+    nested = rest if kind in ("and", "or", "not") else []
+    return set().union(*map(_asked_missing, nested))
 
 
 def _comparable(source: RowSource, label: str, wanted: Any) -> Any:

@@ -45,7 +45,6 @@ _SECONDS = 0.1
 
 
 def table_states(looks: str = "[]", seconds: float = _SECONDS) -> str:
-    """Tables, answers to looks, and the code that ran."""
     shell = sys.modules["IPython"].get_ipython()
     history = shell.history_manager.input_hist_parsed
     return table_states_on(shell.user_ns, shell.user_ns_hidden, history, looks, seconds)
@@ -98,9 +97,7 @@ def _trace(value: Any, kind: str) -> str:
         digest.update(f"{label_text(label)}:{dtype_of(column)};".encode())
         some = values_in(every(column, step))
         if some is not None:
-            digest.update(
-                "|".join(value_text(cell_value) for cell_value in some[: 2 * _TRACED_ROWS]).encode()
-            )
+            digest.update("|".join(map(value_text, some[: 2 * _TRACED_ROWS])).encode())
     return digest.hexdigest()
 
 
@@ -133,7 +130,6 @@ def _facts(name: str, value: Any, kind: str, end: float) -> dict[str, Any]:
 
 
 def _field(column: Any, secret: bool) -> dict[str, Any]:
-    """Facts of one column, as far as the library alone can tell."""
     library = type_name(column).split(".")[0]
     facts = {
         "pandas": _pandas_field, "polars": _polars_field, "pyarrow": _listed_field,
@@ -227,7 +223,6 @@ def _json(value: Any) -> Any:
 
 
 def _duplicates(value: Any, kind: str) -> int | None:
-    """Rows that occurred before."""
     places = range(shape_of(value)[1])
     listed = [values_in(column_at(value, kind, place)) for place in places]
     if not listed or any(column is None for column in listed):

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from .plain import is_exactly, is_secret_name, size_text, type_name
-from .values import Room, brief
+from .values import TextBudget, brief
 
 SAMPLE = 10_000
 """Rows that are looked at of a large table."""
@@ -31,7 +31,6 @@ class Column:
         self.name = name
         self.dtype = str(dtype)
         self.nulls = nulls
-        """Missing values in the sample."""
         self.numbers = numbers
         """Min, mean and max of numbers."""
         self.first = first
@@ -69,7 +68,7 @@ def _size(value: Any, kind: str) -> int:
     return int(value.nbytes if kind == "pyarrow.Table" else value.estimated_size())
 
 
-def details(value: Any, kind: str, room: Room, secret: bool) -> list[str]:
+def details(value: Any, kind: str, room: TextBudget, secret: bool) -> list[str]:
     if kind == "matplotlib.Figure":
         return [_axes(axis, room) for axis in value.axes[:FIRST_VALUES]]
     if kind == "numpy.ndarray":
@@ -85,7 +84,9 @@ def details(value: Any, kind: str, room: Room, secret: bool) -> list[str]:
     return _table(columns, value.shape, looked, room, secret)
 
 
-def _table(columns: list[Column], shape: Any, looked: int, room: Room, secret: bool) -> list[str]:
+def _table(
+    columns: list[Column], shape: Any, looked: int, room: TextBudget, secret: bool
+) -> list[str]:
     rows, count = shape
     some = "" if looked >= rows else f" (nulls and statistics of {looked:,} of the rows)"
     lines = ["columns" + some + ":"]
@@ -102,7 +103,7 @@ def _table(columns: list[Column], shape: Any, looked: int, room: Room, secret: b
     return lines
 
 
-def _column(column: Column, looked: int, room: Room, secret: bool) -> str:
+def _column(column: Column, looked: int, room: TextBudget, secret: bool) -> str:
     said = brief(column.name, room, 1) + "  " + room.take(column.dtype, _CELL)
     if column.nulls is not None:
         said += f"  nulls {column.nulls:,}" + (
@@ -118,8 +119,8 @@ def _number(value: Any) -> str:
     return f"{value:.6g}" if type(value) is float else str(value)[:40]
 
 
-def _cell(value: Any, room: Room, secret: bool) -> str:
-    return room.take(brief(value, Room(min(_CELL, room.remaining)), 1, secret), _CELL)
+def _cell(value: Any, room: TextBudget, secret: bool) -> str:
+    return room.take(brief(value, TextBudget(min(_CELL, room.remaining)), 1, secret), _CELL)
 
 
 def _step(rows: int, columns: int) -> int:
@@ -143,7 +144,7 @@ def _pandas(frame: Any) -> tuple[list[Column], int]:
         kind = getattr(values.dtype, "kind", "O")
         numbers = None
         if kind in "iuf" and looked:
-            numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
+            numbers = _min_mean_max(sample)
         first = values.iloc[:FIRST_ROWS].tolist()
         nulls = int(sample.isna().sum())
         columns.append(Column(frame.columns[place], values.dtype, nulls, numbers, first))
@@ -158,7 +159,7 @@ def _polars(frame: Any) -> tuple[list[Column], int]:
         sample = values.gather_every(step)
         numbers = None
         if values.dtype.is_numeric() and len(sample) > sample.null_count():
-            numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
+            numbers = _min_mean_max(sample)
         first = values.head(FIRST_ROWS).to_list()
         columns.append(Column(name, values.dtype, sample.null_count(), numbers, first))
     return columns, len(sample)
@@ -184,25 +185,25 @@ def _pyarrow(table: Any) -> tuple[list[Column], int]:
 _COLUMNS = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
 
 
-def _array(array: Any, room: Room, secret: bool) -> list[str]:
+def _array(array: Any, room: TextBudget, secret: bool) -> list[str]:
     lines = []
     step = _step(array.size, 1)
     if array.dtype.kind in "iuf" and array.size and not secret:
         sample = array.flat[::step]
         some = "" if step == 1 else f" (of {sample.size:,} of the values)"
-        numbers = [_plain(number) for number in (sample.min(), sample.mean(), sample.max())]
-        low, mean, high = map(_number, numbers)
+        low, mean, high = map(_number, _min_mean_max(sample))
         lines.append(f"min {low}, mean {mean}, max {high}{some}")
     first = array.flat[:FIRST_VALUES].tolist() if array.size else []
     return [*lines, "first values: " + brief(first, room, secret=secret)]
 
 
-def _plain(number: Any) -> Any:
-    """A Python number."""
-    return number.item() if type(number).__module__ == "numpy" else number
+def _min_mean_max(sample: Any) -> list[Any]:
+    """As Python numbers."""
+    numbers = (sample.min(), sample.mean(), sample.max())
+    return [n.item() if type(n).__module__ == "numpy" else n for n in numbers]
 
 
-def _axes(axes: Any, room: Room) -> str:
+def _axes(axes: Any, room: TextBudget) -> str:
     if not type(axes).__module__.startswith("matplotlib."):
         return brief(axes, room)
     names = (axes.get_title(), axes.get_xlabel(), axes.get_ylabel())

@@ -46,20 +46,17 @@ _COUNTED = (str, bytes, bytearray, dict, *_SEQUENCES)
 _LENGTHS: dict[int, Callable[[Any], int]] = {id(kind): kind.__len__ for kind in _COUNTED}
 
 
-class Room:
-    """A budget of characters."""
-
+class TextBudget:
     def __init__(self, characters: int) -> None:
         self.remaining = characters
 
-    def take(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
-        """As much of the text as fits."""
-        most = max(0, min(most, self.remaining))
-        self.remaining -= min(len(text), most)
-        return text if len(text) <= most else text[:most] + "…"
+    def take(self, text: str, limit: int = MAX_TEXT_LENGTH) -> str:
+        limit = max(0, min(limit, self.remaining))
+        self.remaining -= min(len(text), limit)
+        return text if len(text) <= limit else text[:limit] + "…"
 
 
-def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
+def brief(value: Any, room: TextBudget, depth: int = 2, secret: bool = False) -> str:
     """What a value is, with its content as far as that is plain and fits."""
     if room.remaining <= 0:
         return "…"
@@ -94,7 +91,7 @@ def _of_library(value: Any) -> str:
     if name in _NOTHING:
         return _NOTHING[name]
     if package == "numpy" and is_exactly(value, "numpy", kind) and kind in _NUMBERS:
-        return brief(value.item(), Room(_SINGLE), 0)
+        return brief(value.item(), TextBudget(_SINGLE), 0)
     if is_exactly(value, "pandas", "Timestamp") or is_exactly(value, "pandas", "Timedelta"):
         return str(value)
     return ""
@@ -130,7 +127,7 @@ def signature(function: Any) -> str:
     return f"{function.__qualname__}({', '.join(code.co_varnames[:count])})"
 
 
-def members(value: Any, room: Room) -> list[str]:
+def members(value: Any, room: TextBudget) -> list[str]:
     """`name = value` for attributes of an object, such as a model's parameters."""
     lines = []
     for name, held in islice(list(attributes(value).items()), MAX_ITEMS * 2):
@@ -139,7 +136,7 @@ def members(value: Any, room: Room) -> list[str]:
     return lines
 
 
-def _text(value: str, room: Room, secret: bool) -> str:
+def _text(value: str, room: TextBudget, secret: bool) -> str:
     if secret:
         return HIDDEN
     whole = str.__len__(value)
@@ -156,7 +153,7 @@ def _is_plain_moment(value: Any) -> bool:
     return value.tzinfo is None or type_name(value.tzinfo) in _ZONES
 
 
-def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
+def _dict(value: Any, room: TextBudget, depth: int, secret: bool) -> str:
     count = dict.__len__(value)
     if not depth:
         return room.take(f"{type_name(value)} of {count:,}")
@@ -171,7 +168,7 @@ def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
     return name + "{" + ", ".join(items + more) + "}"
 
 
-def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
+def _sequence(value: Any, room: TextBudget, depth: int, secret: bool) -> str:
     base = next(sequence for sequence in _SEQUENCES if is_a(value, sequence))
     count = base.__len__(value)
     if not depth and count:

@@ -36,7 +36,6 @@ T = TypeVar("T")
 
 
 def describe(tables: Tables, order: Order) -> TableReply:
-    """Facts of one table, from one pass over all its rows."""
     loaded = [table for table in tables.found if table.scan]
     others = [table.label for table in tables.found if table.label]
     if not loaded:
@@ -153,13 +152,13 @@ def _aggregates(name: str, kind: str) -> tuple[str, ...]:
     )
 
 
-def _rows(result: duckdb.DuckDBPyConnection, most: int) -> TableReply:
+def _rows(result: duckdb.DuckDBPyConnection, max_rows: int) -> TableReply:
     columns = [str(column[0]) for column in result.description or []]
     head: list[tuple[Any, ...]] = []
-    tail: deque[tuple[Any, ...]] = deque(maxlen=min(MAX_TAIL, most))
+    tail: deque[tuple[Any, ...]] = deque(maxlen=min(MAX_TAIL, max_rows))
     count = 0
     while count < MAX_COUNTED and (rows := result.fetchmany(_AT_ONCE)):
-        room = max(0, most - count)
+        room = max(0, max_rows - count)
         head += rows[:room]
         tail.extend(rows[room:])
         count += len(rows)
@@ -206,8 +205,8 @@ def answer(order: Order) -> TableReply:
     import resource
 
     allowed = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    most = limit if allowed == resource.RLIM_INFINITY else min(limit, allowed)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    allowed_bytes = limit if allowed == resource.RLIM_INFINITY else min(limit, allowed)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed_bytes, allowed_bytes))
     with tempfile.TemporaryDirectory() as folder:
         connection = _connect(order, folder)
         tables = Tables(connection, order, Path(folder))

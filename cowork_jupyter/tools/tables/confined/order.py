@@ -50,7 +50,6 @@ class Order(TypedDict):
     max_rows: int
     memory_mb: int
     spill_mb: int
-    """Limit for temporary files."""
     threads: int
 
 
@@ -74,11 +73,8 @@ class TableReply(TypedDict, total=False):
     head: list[list[str | None]]
     tail: list[list[str | None]]
     rows: int
-    """Rows of the table, or of the result as far as they were counted."""
     is_all: bool
     described: list[DescribedColumn]
     table: str
     others: list[str]
-    """The other tables that there are."""
     notes: list[str]
-    """Assumptions made."""

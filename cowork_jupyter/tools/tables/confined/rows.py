@@ -38,8 +38,6 @@ def sheets_of(path: str) -> dict[str, Rows]:
 
 @dataclass
 class _Sheet:
-    """Lazily read rows."""
-
     book: Any
     name: str
 
@@ -49,7 +47,6 @@ class _Sheet:
 
 
 def tables_of(path: str) -> dict[str, Rows]:
-    """The tables and views of an SQLite database by name."""
     listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, rowid"
     try:
         with closing(_opened(path)) as database:
@@ -80,7 +77,6 @@ def _opened(path: str) -> sqlite3.Connection:
 
 
 def header_of(cells: Sequence[Any]) -> list[str]:
-    """Unique column names."""
     names: dict[str, str] = {}
     for number, cell in enumerate(cells):
         wanted = str(cell) if cell not in (None, "") else f"column{number}"

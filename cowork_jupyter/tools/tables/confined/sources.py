@@ -32,7 +32,6 @@ _LENIENT = (
 @dataclass
 class LoadedTable:
     name: str
-    """Its name in SQL."""
     path: str
     """The path that stands for it, too; empty for further tables of a file."""
     label: str
@@ -40,7 +39,6 @@ class LoadedTable:
     scan: str = ""
     """DuckDB's FROM clause; empty if it was not loaded."""
     source: Source | None = None
-    """The files that DuckDB itself reads."""
 
 
 @dataclass
@@ -50,7 +48,6 @@ class Tables:
     folder: Path
     found: list[LoadedTable] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
-    """Files that DuckDB may open."""
     notes: list[str] = field(default_factory=list)
     copied: dict[str, str] = field(default_factory=dict)
     """Original names of the files that DuckDB reads under another name."""
@@ -97,7 +94,6 @@ class Tables:
         return next(name for name in names if name.lower() not in taken)
 
     def _prepare(self, table: LoadedTable, source: Source) -> None:
-        """Let DuckDB open the files, or copies of them."""
         options = source["options"]
         for file in source["files"]:
             path = file["path"]
