@@ -107,11 +107,13 @@ class OwnLink:
         self._held_up = 0
         self._main = MainThread()
         self._thread = ServiceThread()
+        kernels = None  # a script has no shell to run code in
+        if shell is not None:
+            kernels = OwnKernels(shell, self._main, settings.stall_seconds)
         self._service = build_service(
             settings,
             interactive=lambda: self.is_attended,
-            # A script has no shell to run code in.
-            kernels=OwnKernels(shell, self._main, settings.stall_seconds) if shell else None,
+            kernels=kernels,
         )
         atexit.register(self.close)
 
