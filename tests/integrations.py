@@ -75,11 +75,11 @@ def _changes(tool: Tool) -> str:
 def generated() -> dict[str, str]:
     """Every file, by its place in the folder."""
     about = {"name": PLUGIN, "version": __version__, "description": ABOUT}
-    gemini = json.loads(CLIENTS["gemini"].merged("", Access(ADDRESS)))
+    gemini = json.loads(CLIENTS["gemini"].merge("", Access(ADDRESS)))
     return {
         f"{PLUGIN}/skills/{SKILL}/SKILL.md": skill(),
         f"{PLUGIN}/.claude-plugin/plugin.json": _json({**about, "license": "BSD-3-Clause"}),
-        f"{PLUGIN}/.mcp.json": CLIENTS["claude-code"].merged("", Access(ADDRESS)),
+        f"{PLUGIN}/.mcp.json": CLIENTS["claude-code"].merge("", Access(ADDRESS)),
         f"{PLUGIN}/gemini-extension.json": _json({**about, **gemini}),
     }
 

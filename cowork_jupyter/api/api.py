@@ -122,12 +122,12 @@ async def poll_events(call: Call) -> BaseModel:
     call.service.conversations.get(context_id)
     found = call.service.journal.store.events(context_id, after)
     if not found:
-        await _first_event(call, context_id, after)
+        await _wait_for_event(call, context_id, after)
         found = call.service.journal.store.events(context_id, after)
     return models.EventList(events=found)
 
 
-async def _first_event(call: Call, context_id: str, after: int) -> None:
+async def _wait_for_event(call: Call, context_id: str, after: int) -> None:
     async with aclosing(call.service.journal.bus.subscribe(context_id, after)) as events:
         with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):

@@ -109,14 +109,14 @@ async def list_servers(call: Call) -> BaseModel:
 async def add_server(call: Call) -> BaseModel:
     """Add a server to the user's settings. It starts on first use."""
     await call.service.mcp.add(call.body.name, call.body.config)
-    return _named(call.service.mcp, call.body.name)
+    return _find_server(call.service.mcp, call.body.name)
 
 
 @table.put("mcp/servers/{name}", McpServer, body=McpServerChoice, action="execute")
 async def choose_server(call: Call) -> BaseModel:
     """Enable or disable a server."""
     await call.service.mcp.enable(call.path["name"], call.body.enabled)
-    return _named(call.service.mcp, call.path["name"])
+    return _find_server(call.service.mcp, call.path["name"])
 
 
 @table.delete("mcp/servers/{name}", action="execute")
@@ -129,7 +129,7 @@ async def remove_server(call: Call) -> None:
 async def restart_server(call: Call) -> BaseModel:
     """Restart a server, and wait until it is running."""
     await call.service.mcp.restart(call.path["name"])
-    return _named(call.service.mcp, call.path["name"])
+    return _find_server(call.service.mcp, call.path["name"])
 
 
 @table.get("mcp/servers/{name}/resources", ResourceList, action="execute")
@@ -162,7 +162,7 @@ def _connection(call: Call) -> McpConnection:
     return call.service.mcp.connection(call.path["name"])
 
 
-def _named(servers: McpServers, name: str) -> McpServer:
+def _find_server(servers: McpServers, name: str) -> McpServer:
     return next(
         _view(servers, server) for server in servers.configured.all() if server.name == name
     )

@@ -70,7 +70,7 @@ async def send_message(call: Call) -> BaseModel:
     call.service.jobs.refuse_if_busy(call.path["id"])  # first, as a person's cell counts once
     command = command_of(call, body.content)
     by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
-    message = await _sent(call, body, command, by)
+    message = await _send(call, body, command, by)
     assert message.job_id
     return Accepted(message_id=message.id, job_id=message.job_id)
 
@@ -88,7 +88,7 @@ def command_of(call: Call, content: str) -> Command | None:
     )
 
 
-async def _sent(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
+async def _send(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
     service, context_id = call.service, call.path["id"]
     content, role, skill, prompt = body.content, body.role, "", None
     match command:

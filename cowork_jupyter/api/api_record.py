@@ -24,7 +24,7 @@ from .models import Name, QuestionView, RequestBody
 from .routes import Download, table
 
 MAX_LEFT_OUT = 500
-"""Messages that a card has no room for are fetched on demand beyond this number."""
+"""If more messages than this are left out of the card, they are fetched on demand."""
 
 
 class CardQuery(RequestBody):

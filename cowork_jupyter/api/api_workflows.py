@@ -243,7 +243,7 @@ async def list_offered_parameters(call: Call) -> BaseModel:
 async def edit_workflow(call: Call) -> BaseModel:
     """Edit one of the user's own templates: title, description, parameters."""
     body: WorkflowEdit = call.body
-    await _managed(call, "edit", body.cell_id)
+    await _require_person(call, "edit", body.cell_id)
     given = body.model_dump(exclude={"cell_id"}, exclude_none=True)
     return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(given)))
 
@@ -254,7 +254,7 @@ async def edit_workflow(call: Call) -> BaseModel:
 async def share_workflow(call: Call) -> BaseModel:
     """Copy a template into the workspace's `.cowork/workflows`, where others can trust it."""
     body: WorkflowShare = call.body
-    await _managed(call, "share", body.cell_id)
+    await _require_person(call, "share", body.cell_id)
     return WorkflowShared(path=call.service.reuse.share(call.path["name"], replace=body.replace))
 
 
@@ -268,11 +268,11 @@ async def get_workflow_file(call: Call) -> Download:
 @table.delete("workflows/{name}", query=WorkflowDeletion, kernel=True)
 async def delete_workflow(call: Call) -> None:
     """Delete one of the user's own templates."""
-    await _managed(call, "delete", call.query.cell_id if call.query else None)
+    await _require_person(call, "delete", call.query.cell_id if call.query else None)
     call.service.reuse.delete(call.path["name"])
 
 
-async def _managed(call: Call, verb: str, cell_id: str | None) -> None:
+async def _require_person(call: Call, verb: str, cell_id: str | None) -> None:
     """A kernel's call counts if a person has just run `%cowork workflows VERB NAME`."""
     await refuse_unless_person(call, cell_id, ManageWorkflow(verb, call.path["name"]))
 

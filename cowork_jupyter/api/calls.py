@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..service import CoworkService
 
 MAX_BODY_SIZE = 8 * 1024 * 1024
-JUPYTERS = {"token", "_xsrf", "no_track_activity"}
+JUPYTER_PARAMETERS = {"token", "_xsrf", "no_track_activity"}
 """Query parameters that are meant for the Jupyter server."""
 M = TypeVar("M", bound=BaseModel)
 
@@ -153,12 +153,12 @@ def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
         return model.model_validate_json(raw, strict=True, context=roles)
 
 
-def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
+def drop_jupyter_parameters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
     """Drop Jupyter's own parameters, and the timestamp that Lab's client adds against caches."""
     return {
         name: each
         for name, each in arguments.items()
-        if not (name in JUPYTERS or (name.isdigit() and each == [b""]))
+        if not (name in JUPYTER_PARAMETERS or (name.isdigit() and each == [b""]))
     }
 
 
@@ -166,7 +166,7 @@ def parse_query(
     arguments: dict[str, list[bytes]], model: type[M] | None, roles: RoleCatalog
 ) -> M | None:
     """Unknown names are refused, except Jupyter's own."""
-    ours = without_jupyters(arguments)
+    ours = drop_jupyter_parameters(arguments)
     for name, each in ours.items():
         if len(each) > 1:
             raise InvalidInput(f"{name}: is repeated")

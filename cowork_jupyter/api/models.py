@@ -21,7 +21,7 @@ from ..store import Inquiry
 from ..tools.notebook.outputs import MAX_PIXELS, pixels
 
 
-def _storable(text: str) -> str:
+def _check_storable(text: str) -> str:
     """NUL ends strings in too many places, and lone surrogates cannot be written to files."""
     if "\x00" in text:
         raise ValueError("must not contain NUL characters")
@@ -30,12 +30,12 @@ def _storable(text: str) -> str:
     return text
 
 
-def _whole(number: Any) -> Any:
+def _to_int(number: Any) -> Any:
     """In JSON, 3.0 is an integer."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
+def _validate_role(role: AgentRole, info: ValidationInfo) -> AgentRole:
     """Requests are validated with the workspace's roles as context."""
     roles = info.context if isinstance(info.context, RoleCatalog) else RoleCatalog()
     return roles.chosen(role.value)
@@ -45,24 +45,24 @@ def _chosen(role: AgentRole, info: ValidationInfo) -> AgentRole:
 Text = Annotated[
     str,
     Field(max_length=4_000_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
-    AfterValidator(_storable),
+    AfterValidator(_check_storable),
 ]
 # A path that we listed is accepted as it is: file names can contain line breaks.
 ListedPath = Annotated[
     str,
     Field(max_length=1_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
-    AfterValidator(_storable),
+    AfterValidator(_check_storable),
 ]
 # Names go into prompts and lists, where a line break could forge another entry.
 Name = Annotated[
     str,
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
-    AfterValidator(_storable),
+    AfterValidator(_check_storable),
 ]
-KnownRole = Annotated[AgentRole, AfterValidator(_chosen)]
+KnownRole = Annotated[AgentRole, AfterValidator(_validate_role)]
 T = TypeVar("T")
 MAX_SEARCH = 200
-Whole = BeforeValidator(_whole)
+Whole = BeforeValidator(_to_int)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
 

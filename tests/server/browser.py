@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from cowork_jupyter.domain.errors import Conflict, NotFound
-from cowork_jupyter.hosts.server.replacement import as_opened, texts
+from cowork_jupyter.hosts.server.replacement import join_lines, texts
 from cowork_jupyter.tools.notebook.stored import apply, outputs_of, state_of
 
 
@@ -94,7 +94,7 @@ class FakeTab:
     ) -> dict[str, Any]:
         if self.typing:
             document["cells"][0]["source"] = self.typing.pop(0)
-        now = texts(as_opened(document))
+        now = texts(join_lines(document))
         if asked["expected"] not in (None, now):
             return {"ok": False, "code": "document_changed", "texts": now}
         if "content" in asked:

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavai
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.server import tabs
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.hosts.server.replacement import as_opened, replacement
+from cowork_jupyter.hosts.server.replacement import join_lines, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.notebook.stored import parse_notebook, state_of
 from cowork_jupyter.tools.registry import default_tools
@@ -334,12 +334,12 @@ async def test_a_tab_is_told_only_what_differs() -> None:
     before["metadata"], after["metadata"] = {"a": 1, "b": 2}, {"a": 1, "c": 3}
     del after["cells"][2]
     after["cells"].insert(0, nbformat.v4.new_markdown_cell("new", id="new"))
-    told = replacement(as_opened(before), as_opened(after))
+    told = replacement(join_lines(before), join_lines(after))
     assert told["cells"] == [after["cells"][0], {"id": "c0"}, {"id": "c1", "source": "2"}]
     assert told["metadata"] == {"set": {"c": 3}, "delete": ["b"]}
     assert told["expected"][1] == {"id": "c1", "cell_type": "code", "source": "two"}
     assert "content" not in told
-    nameless = as_opened(before)
+    nameless = join_lines(before)
     for cell in nameless["cells"]:
         del cell["id"]
     assert replacement(nameless, nameless)["content"] == nameless

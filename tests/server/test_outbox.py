@@ -47,7 +47,7 @@ async def test_everything_arrives_once_and_in_order(thread: ServiceThread) -> No
     client = Client()
     outbox = Outbox(client.take)
     await thread.run(fill(outbox, 1000))
-    await outbox.sent()
+    await outbox.drain()
     assert client.got == [str(each) for each in range(1000)]
 
 
@@ -65,7 +65,7 @@ async def test_a_client_that_does_not_read_stops_who_makes_the_texts(
     client.reads.set()
     async with asyncio.timeout(PATIENCE):
         await asyncio.wrap_future(filling)
-        await outbox.sent()
+        await outbox.drain()
     assert len(client.got) == 1000
 
 

@@ -317,5 +317,5 @@ async def test_who_may_only_read_hears_everything_but_is_not_believed_about_note
         await page.say(type="documents", documents=documents, focused=True)
         await page.subscribe(1, context)
         assert seqs(await page.hear_until(ends(1)), 1)
-        assert extension.tabs.having(f"{jp_serverapp.root_dir}/n.ipynb", "") == []
+        assert extension.tabs.showing(f"{jp_serverapp.root_dir}/n.ipynb", "") == []
         assert extension.tabs._tabs == []

@@ -72,8 +72,10 @@ def permission_call(
     parameters, preview = request.parameters, request.shown
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
-    uncovered = request.uncovered and [f"A rollback cannot undo: {', '.join(request.uncovered)}."]
-    why = "\n".join([*about, *request.why, *uncovered])
+    lines = [*about, *request.why]
+    if request.uncovered:
+        lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
+    why = "\n".join(lines)
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
     if preview.kind == "diff" and isinstance(path, str):

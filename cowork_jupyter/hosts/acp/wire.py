@@ -60,7 +60,7 @@ class Wire:
         """The next valid frame; None at the end."""
         while line := await self._lines.get():
             if line.strip():
-                frame = await self._understood(line)
+                frame = await self._parse(line)
                 if frame is not None:
                     return frame
         return None
@@ -72,7 +72,7 @@ class Wire:
     async def close(self) -> None:
         self._writer.shutdown(wait=False)
 
-    async def _understood(self, line: bytes) -> Frame | None:
+    async def _parse(self, line: bytes) -> Frame | None:
         try:
             frame = json.loads(line)
         except (ValueError, RecursionError):
@@ -161,8 +161,8 @@ class SdkAdapter:
 
     async def receive(self) -> Frame | None:
         while (frame := await self._wire.receive()) is not None:
-            if (understood := self._understood(frame)) is not None:
-                return understood
+            if (known := self._translate(frame)) is not None:
+                return known
         return None
 
     async def send(self, message: Frame) -> None:
@@ -176,7 +176,7 @@ class SdkAdapter:
     async def close(self) -> None:
         await self._wire.close()
 
-    def _understood(self, frame: Frame) -> Frame | None:
+    def _translate(self, frame: Frame) -> Frame | None:
         match frame:
             case {"method": method, "params": {"requestId": str() | int() as request_id}} if (
                 method == CANCEL_REQUEST and "id" not in frame

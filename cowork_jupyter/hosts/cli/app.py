@@ -76,7 +76,7 @@ class CoworkApp(JupyterApp):
     def parse_command_line(self, argv: list[str] | None = None) -> None:
         parser = command_line()
         self._arguments, others = parser.parse_known_args(argv)
-        self._log_if_asked(others)
+        self._enable_log(others)
         others = [other for other in others if other not in _LOG_LEVELS]
         strange = [other for other in others if not _SETTING.fullmatch(other)]
         if self._arguments.help_all or "--help-all" in strange:
@@ -86,7 +86,7 @@ class CoworkApp(JupyterApp):
             parser.error(f"unrecognized arguments: {' '.join(strange)}")
         super().parse_command_line(others)
 
-    def _log_if_asked(self, others: list[str]) -> None:
+    def _enable_log(self, others: list[str]) -> None:
         for option, level in _LOG_LEVELS.items():
             if getattr(self._arguments, option.removeprefix("--")) or option in others:
                 self.log_level = level

@@ -57,14 +57,14 @@ def run(config: Cowork, arguments: Namespace) -> int:
     client = CLIENTS[arguments.client]
     access = _access(config, arguments)
     if not arguments.write:
-        sys.stdout.write(client.merged("", access))
+        sys.stdout.write(client.merge("", access))
         _remark(f"Add this to {client.path}, or run this again with --write.")
     else:
         before = _read_config(client)
-        after = client.merged(before, access)
+        after = client.merge(before, access)
         write(client.path, after, secret=bool(access.token))
         sys.stdout.write(f"{'Unchanged' if after == before else 'Wrote'}: {client.path}\n")
-        entry = client.merged("", access)
+        entry = client.merge("", access)
         sys.stdout.write(entry.replace(access.token, "…") if access.token else entry)
     for remark in _remarks(client, access, arguments.role):
         _remark(remark)

@@ -51,7 +51,7 @@ class DownloadProgress:
         else:
             self.share = progress.done / progress.total
             words = self._words(progress, now)
-            self._tell_now_and_then(progress.done * _LINES // progress.total, words)
+            self._report_step(progress.done * _LINES // progress.total, words)
         if now - self._drawn >= _FRAME:
             self._drawn = now
             self._screen.status(words)
@@ -66,7 +66,7 @@ class DownloadProgress:
         seconds = (progress.total - progress.done) / speed
         return f"{words}, {speed / 1e6:.1f} MB/s, {seconds // 60:.0f}:{seconds % 60:02.0f} left"
 
-    def _tell_now_and_then(self, step: int, words: str) -> None:
+    def _report_step(self, step: int, words: str) -> None:
         if step > self._reported_step and not sys.stderr.isatty():
             self._reported_step = step
             self._screen.line(words)

@@ -67,7 +67,7 @@ class McpClient:
             "headers": {"Authorization": f"Bearer {access.token or self.token}"},
         }
 
-    def merged(self, text: str, access: Access) -> str:
+    def merge(self, text: str, access: Access) -> str:
         """Add our entry to the text of its file, leaving everything else."""
         before = self._read(text)
         servers = before.get(self.section, {})
@@ -114,7 +114,7 @@ class CodexClient(McpClient):
         )
         return {"url": access.url, **login, "tool_timeout_sec": _PATIENCE}
 
-    def merged(self, text: str, access: Access) -> str:
+    def merge(self, text: str, access: Access) -> str:
         """Replace our table, or append it."""
         before, entry = self._read(text), self.entry(access)
         servers = before.get(self.section, {})

@@ -44,13 +44,13 @@ class Screen:
 
     def line(self, text: str, style: str = "") -> None:
         self.hide_status()
-        self._progress.write(f"{self._styled(visible(text), style)}\n")
+        self._progress.write(f"{self._style(visible(text), style)}\n")
         self._progress.flush()
 
     def prompt(self, text: str) -> None:
         """The answer is typed behind it."""
         self.hide_status()
-        self._progress.write(self._styled(visible(text), "ask"))
+        self._progress.write(self._style(visible(text), "ask"))
         self._progress.flush()
 
     def status(self, text: str) -> None:
@@ -64,7 +64,7 @@ class Screen:
         self._frame = (self._frame + 1) % len(_FRAMES)
         room = shutil.get_terminal_size().columns - 3
         text = f"{_FRAMES[self._frame]} {_cut(visible(self._status), room)}"
-        self._progress.write(_CLEAR_LINE + self._styled(text, "dim"))
+        self._progress.write(_CLEAR_LINE + self._style(text, "dim"))
         self._progress.flush()
         self._status_is_drawn = True
 
@@ -75,7 +75,7 @@ class Screen:
             self._progress.flush()
             self._status_is_drawn = False
 
-    def _styled(self, text: str, style: str) -> str:
+    def _style(self, text: str, style: str) -> str:
         if not style or not self._colours:
             return text
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"

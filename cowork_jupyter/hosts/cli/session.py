@@ -44,7 +44,7 @@ class FolderConversations:
 
     def find(self, name: str) -> Context | None:
         """By name or id; without a name, the folder's default conversation."""
-        for known in (name, self._remembered(name)):
+        for known in (name, self._read_id(name)):
             try:
                 if known:
                     return self._service.conversations.get(known)
@@ -77,7 +77,7 @@ class FolderConversations:
         Path(file.name).replace(path)
         return made
 
-    def _remembered(self, name: str) -> str:
+    def _read_id(self, name: str) -> str:
         try:
             return self._path(name).read_text(encoding="utf-8")
         except FileNotFoundError:

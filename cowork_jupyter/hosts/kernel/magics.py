@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from .output import Note
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """IPython leaves the quotes around an argument."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 
 
 _context_option = argument(
-    "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to continue"
+    "-c", "--context", metavar="NAME", type=_unquote, help="conversation to continue"
 )
 _model_option = argument(
-    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to use from now on"
+    "-m", "--model", metavar="MODEL", type=_unquote, help="model to use from now on"
 )
 _wait_option = argument(
     "--wait", action="store_true", help="keep the cell running until the run ends"
@@ -56,7 +56,7 @@ class CoworkMagics(Magics):
     @argument(
         "--policy",
         metavar="FILE",
-        type=_unquoted,
+        type=_unquote,
         help="rules that decide when nobody can be asked",
     )
     @cell_magic

@@ -30,7 +30,6 @@ from ...tools.kernel.inside.states import table_states
 from ...tools.kernel.outputs import Live, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
-    Code,
     CodeRun,
     KernelTables,
     Look,
@@ -141,14 +140,7 @@ class OwnKernels:
             stalled=detector.interrupted_after,
         )
 
-    async def run_anew(
-        self,
-        workspace: Workspace,  # noqa: ARG002
-        path: str,  # noqa: ARG002
-        codes: Sequence[Code],  # noqa: ARG002
-        took: Callable[[Ran], None],  # noqa: ARG002
-        expectations: Sequence[Expectation] = (),  # noqa: ARG002
-    ) -> list[Measured]:
+    async def run_anew(self, *_: Any, **__: Any) -> list[Measured]:
         raise Unavailable(
             "Running the whole notebook needs a Jupyter server, which starts a second kernel.",
             code="no_kernels",

@@ -13,7 +13,7 @@ import atexit
 import getpass
 import json
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -22,7 +22,6 @@ from urllib.parse import parse_qs
 from ...api import api
 from ...api.calls import Call, Caller
 from ...api.routes import Download, Stream, table
-from ...domain.cell_commands import CellCommand
 from ...domain.contexts import Initiator, RequestOrigin
 from ...domain.health import Problem
 from ...domain.settings import Settings
@@ -42,21 +41,15 @@ class KernelHost:
     def problems(self) -> Iterable[Problem]:
         return lab_problems()
 
-    def is_elsewhere(self, notebook: str, path: str) -> bool:  # noqa: ARG002
+    def is_elsewhere(self, *_: Any, **__: Any) -> bool:
         """No page reports where it shows a notebook."""
         return False
 
-    async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
+    async def notebook_of(self, *_: Any, **__: Any) -> str | None:
         """Only the kernel itself knows."""
         return None
 
-    async def take_command(
-        self,
-        kernel_id: str,  # noqa: ARG002
-        notebook: str,  # noqa: ARG002
-        cell_id: str,  # noqa: ARG002
-        wanted: Collection[CellCommand],  # noqa: ARG002
-    ) -> bool:
+    async def take_command(self, *_: Any, **__: Any) -> bool:
         """No other kernel calls this one."""
         return False
 
@@ -107,11 +100,13 @@ class OwnLink:
         self._held_up = 0
         self._main = MainThread()
         self._thread = ServiceThread()
+        kernels = None  # a script has no shell to run code in
+        if shell is not None:
+            kernels = OwnKernels(shell, self._main, settings.stall_seconds)
         self._service = build_service(
             settings,
             interactive=lambda: self.is_attended,
-            # A script has no shell to run code in.
-            kernels=OwnKernels(shell, self._main, settings.stall_seconds) if shell else None,
+            kernels=kernels,
         )
         atexit.register(self.close)
 

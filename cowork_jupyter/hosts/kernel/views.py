@@ -26,7 +26,7 @@ def history(messages: Iterable[Item]) -> str:
         ]
         for message in messages
     ]
-    return _listed(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
+    return _table_or(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
 
 
 def audit(found: Item) -> str:
@@ -35,8 +35,8 @@ def audit(found: Item) -> str:
         [
             f"{_MARKS.get(step['status'], '·')} {step['number']}",
             short(step["action"]),
-            _planned(step["planned"]),
-            _happened(step["actual"]),
+            _planned_text(step["planned"]),
+            _actual_text(step["actual"]),
             "; ".join(short(deviation["what"]) for deviation in step["deviations"]) or "as planned",
         ]
         for step in found["steps"]
@@ -45,19 +45,19 @@ def audit(found: Item) -> str:
     figures = dict.fromkeys(line(figure["text"]) for figure in found["figures"])
     assumed = [assumption(Assumption.model_validate(raw)) for raw in found["assumptions"]]
     parts = [
-        _listed(head, rows, "This conversation has no plan yet."),
+        _table_or(head, rows, "This conversation has no plan yet."),
         f"Not found in any output: {', '.join(figures)}" if figures else "",
         "\n".join(["Assumptions:\n", *(f"- {text}" for text in assumed)]) if assumed else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _planned(planned: Item) -> str:
+def _planned_text(planned: Item) -> str:
     by = "" if planned["role"] == DEFAULT_ROLE else f"by the {planned['role']} "
     return by + _codes(planned["tools"] + planned["files"])
 
 
-def _happened(actual: Item) -> str:
+def _actual_text(actual: Item) -> str:
     rounds = f" ({actual['rounds'] + 1} rounds)" if actual["rounds"] else ""
     return _codes([tool["tool"] for tool in actual["tools"]] + actual["files"]) + rounds
 
@@ -84,7 +84,7 @@ def checkpoints(items: Iterable[Item]) -> str:
         for item in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
-    return _listed(head, rows, "This conversation has no checkpoints yet.")
+    return _table_or(head, rows, "This conversation has no checkpoints yet.")
 
 
 OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
@@ -115,7 +115,7 @@ def prompts(found: tuple[Iterable[Item], str]) -> str:
         ]
         for item in items
     ]
-    return _listed(["", "Prompt", "Title", "From"], rows, "")
+    return _table_or(["", "Prompt", "Title", "From"], rows, "")
 
 
 def prompt_chosen(title: str) -> str:
@@ -124,7 +124,7 @@ def prompt_chosen(title: str) -> str:
 
 def rules(items: Iterable[Item]) -> str:
     rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]
-    return _listed(
+    return _table_or(
         ["", "Rule", "Where", ""],
         rows,
         "There are no rules, so anything that changes something asks.",
@@ -154,8 +154,8 @@ def models(found: tuple[Item, list[Item]]) -> str:
         for server in offers
         for model in server["models"]
     ]
-    text = _listed(
-        ["Model", "Tokens", "Per million tokens", ""], rows, "The connected server has no models."
+    text = _table_or(
+        ["Model", "Tokens", "A million tokens", ""], rows, "The connected server has no models."
     )
     return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
 
@@ -182,7 +182,7 @@ def workflows(items: Iterable[Item]) -> str:
         [code(item["name"]), short(item["description"]), _parameters(item["parameters"])]
         for item in items
     ]
-    return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
+    return _table_or(["Workflow", "", "Parameters"], rows, "There are no workflows.")
 
 
 def skills(found: Item) -> str:
@@ -190,7 +190,7 @@ def skills(found: Item) -> str:
         [code(item["name"]), short(item["description"]), item["source"], _skill_state(item)]
         for item in found["items"]
     ]
-    listed = _listed(["Skill", "", "From", ""], rows, "There are no skills.")
+    listed = _table_or(["Skill", "", "From", ""], rows, "There are no skills.")
     return "\n\n".join([listed, *(line(problem["message"]) for problem in found["problems"])])
 
 
@@ -263,7 +263,7 @@ def _parameters(schema: Item) -> str:
     return ", ".join(code(f"{name}=…" if name in required else f"[{name}=…]") for name in names)
 
 
-def _listed(head: list[str], rows: list[list[str]], when_empty: str) -> str:
+def _table_or(head: list[str], rows: list[list[str]], when_empty: str) -> str:
     return table(head, rows) if rows else when_empty
 
 

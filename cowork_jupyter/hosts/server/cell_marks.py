@@ -51,7 +51,7 @@ class CellMarks:
     async def _tell_all(self, notebook: str) -> None:
         changes = await self._changes(notebook)
         file = real_path(self._host.service.settings.workspace, notebook)
-        for tab, path in self._tabs.having(file, self._root):
+        for tab, path in self._tabs.showing(file, self._root):
             self._start(_tell(tab, path, changes))
 
     async def _changes(self, notebook: str) -> list[dict[str, Any]]:

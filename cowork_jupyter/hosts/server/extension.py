@@ -202,9 +202,9 @@ class CoworkExtension(ExtensionApp):
         assert self._kernels is not None
         if own is None or real_path(root, own) != file:
             return False
-        if self._kernels.runs_code_of_agent(kernel_id):
+        if self._kernels.runs_agent_code(kernel_id):
             return False
-        tabs = self.tabs.having(file, root)
+        tabs = self.tabs.showing(file, root)
         return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
     def _announce_record(self) -> None:

@@ -59,7 +59,7 @@ class GatewayChannels:
     ) -> AsyncIterator[GatewayChannels]:
         """Connect for the duration of the context; a cancelled caller leaves no connection."""
         channels = cls(manager, listen=listen)
-        socket = await channels._connected()
+        socket = await channels._connect()
         for channel in (channels.shell_channel, channels.control_channel):
             channel.socket = socket
         try:
@@ -82,7 +82,7 @@ class GatewayChannels:
             raise _no_gateway("the connection was closed")
         return bool(found)
 
-    async def _connected(self) -> WebSocketClientConnection:
+    async def _connect(self) -> WebSocketClientConnection:
         gateway = GatewayClient.instance()
         kernel = url_escape(str(self._manager.kernel_id))
         address = url_path_join(gateway.ws_url or "", gateway.kernels_endpoint, kernel, "channels")

@@ -176,7 +176,7 @@ class ApiHandler(CallerMixin, APIHandler):
         outbox = Outbox(self._send_line)
         try:
             await self.extension.thread.run(_put_lines(stream, outbox))
-            await outbox.sent()
+            await outbox.drain()
         except WebSocketClosedError:
             pass  # the client has gone
         finally:

@@ -78,7 +78,7 @@ class KernelFinder:
         self._root = os.path.realpath(root)
 
     async def find(self, workspace: Workspace, path: str, *, start: bool = False) -> NotebookKernel:
-        place, file = await asyncio.to_thread(_located, workspace, path)
+        place, file = await asyncio.to_thread(_locate, workspace, path)
         kernel_id = await self._kernel_of(file)
         if kernel_id is None and start:
             await self._start(workspace, place, file)
@@ -93,7 +93,7 @@ class KernelFinder:
 
     async def start_apart(self, workspace: Workspace, path: str) -> NotebookKernel:
         """Start a private kernel; the caller must `end` it."""
-        place, file = await asyncio.to_thread(_located, workspace, path)
+        place, file = await asyncio.to_thread(_locate, workspace, path)
         notebook = self._among_files(place, file)
         kernel_id: str = await self._manager.start_kernel(
             kernel_name=await kernel_for(notebook, self._manager),
@@ -106,7 +106,7 @@ class KernelFinder:
 
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The interpreter that the notebook's kernel specification names."""
-        place, file = await asyncio.to_thread(_located, workspace, path)
+        place, file = await asyncio.to_thread(_locate, workspace, path)
         return await python_for(self._among_files(place, file), self._manager)
 
     @property
@@ -140,6 +140,6 @@ class KernelFinder:
         return notebook
 
 
-def _located(workspace: Workspace, path: str) -> tuple[str, str]:
+def _locate(workspace: Workspace, path: str) -> tuple[str, str]:
     with locate_notebook(workspace, path) as place:
         return place.path, real_path(workspace.root, place.path)

@@ -77,7 +77,7 @@ class ServerKernels:
         self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: set[asyncio.Task[Ran]] = set()
-        self._with_code_of_agent: set[str] = set()
+        self._with_agent_code: set[str] = set()
 
     # For tools
 
@@ -200,9 +200,9 @@ class ServerKernels:
     async def python(self, workspace: Workspace, path: str) -> str | None:
         return await self._finder.python(workspace, path)
 
-    def runs_code_of_agent(self, kernel_id: str) -> bool:
+    def runs_agent_code(self, kernel_id: str) -> bool:
         """Whether an agent's code runs or waits for its turn in this kernel."""
-        return kernel_id in self._with_code_of_agent
+        return kernel_id in self._with_agent_code
 
     async def close(self) -> None:
         for task in list(self._running):
@@ -226,12 +226,12 @@ class ServerKernels:
             detector = started.detector = StallDetector(
                 _pid(found.manager), run.stalled, self._patience
             )
-            self._with_code_of_agent.add(found.kernel_id)
+            self._with_agent_code.add(found.kernel_id)
             try:
                 request, in_tab = await self._send(workspace, found, run, connection)
                 await _follow(connection, request, outputs, started, detector)
             finally:
-                self._with_code_of_agent.discard(found.kernel_id)
+                self._with_agent_code.discard(found.kernel_id)
                 detector.close()
         kept = outputs.as_notebook()
         hidden = tuple(map(run.mask.everywhere, kept))

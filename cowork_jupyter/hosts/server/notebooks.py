@@ -42,7 +42,7 @@ from ...tools.notebook.stored import (
 from ...workspace import Workspace
 from ..service_thread import in_own_loop
 from .handler import message_of
-from .replacement import as_opened, as_saved, replacement, texts
+from .replacement import join_lines, replacement, serialize, texts
 from .tabs import ForeignSessions, TabGone, TabRefused, Tabs, TabSilent
 
 
@@ -117,7 +117,7 @@ class ServerNotebooks:
         answer = await self._ask_tab(location, "change", edit=asdict(edit))
         if answer is not None:
             return Changed(location.path, edit.cell_id, True, bool(answer.get("unsaved")))
-        if not under_open and await self._others.hold(location.file):
+        if not under_open and await self._others.have_open(location.file):
             raise OpenElsewhere(location.path)
         contents_path = await self._contents_path(location)
         if contents_path is None:
@@ -151,15 +151,15 @@ class ServerNotebooks:
     @in_own_loop
     async def read_unsaved(self, path: str) -> bytes | None:
         """What saving would write now; None if the notebook is not open, or is saved."""
-        location = self._known(path)
+        location = self._location_of(path)
         answer = await self._ask_tab(location, "content") if location else None
         if answer is None or not answer.get("unsaved"):
             return None
-        return await asyncio.to_thread(as_saved, answer["content"])
+        return await asyncio.to_thread(serialize, answer["content"])
 
     def is_open(self, path: str) -> bool:
-        location = self._known(path)
-        return location is not None and bool(self._tabs.having(location.file, self._root))
+        location = self._location_of(path)
+        return location is not None and bool(self._tabs.showing(location.file, self._root))
 
     @in_own_loop
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
@@ -167,12 +167,12 @@ class ServerNotebooks:
 
         Also False if it has that content already: then the file was changed under an open tab.
         """
-        location = self._known(path)
+        location = self._location_of(path)
         if location is None or not self.is_open(path):
             return False
         try:
-            target = as_opened(parse_notebook(path, content))
-            known = None if present is None else as_opened(parse_notebook(path, present))
+            target = join_lines(parse_notebook(path, content))
+            known = None if present is None else join_lines(parse_notebook(path, present))
         except CoworkError:
             return False
         try:
@@ -186,14 +186,14 @@ class ServerNotebooks:
     @in_own_loop
     async def is_open_elsewhere(self, path: str) -> bool:
         """Whether a program other than our tabs has it open."""
-        location = self._known(path)
+        location = self._location_of(path)
         if location is None or self.is_open(path):
             return False
-        return await self._others.hold(location.file)
+        return await self._others.have_open(location.file)
 
     # Locations
 
-    def _known(self, path: str) -> _Location | None:
+    def _location_of(self, path: str) -> _Location | None:
         if not is_notebook(path):
             return None
         return _Location(path, os.path.realpath(self._workspace / path))
@@ -201,10 +201,10 @@ class ServerNotebooks:
     async def _find(self, workspace: Workspace, path: str) -> _Location:
         """Resolve a path that this call may use; the file must exist."""
         try:
-            return await asyncio.to_thread(_located, workspace, path)
+            return await asyncio.to_thread(_locate, workspace, path)
         except NotFound:
-            gone = self._known(path)
-            if gone and self._tabs.having(gone.file, self._root):
+            gone = self._location_of(path)
+            if gone and self._tabs.showing(gone.file, self._root):
                 raise Conflict(
                     f"'{path}' was deleted or moved, but a browser tab still shows it. Ask the "
                     "user whether to save it again.",
@@ -231,7 +231,7 @@ class ServerNotebooks:
     ) -> dict[str, Any] | None:
         """The answer of the last used tab; None if no tab has the notebook open."""
         changes = question in ("change", "replace", "run")
-        for tab, path in self._tabs.having(location.file, self._root):
+        for tab, path in self._tabs.showing(location.file, self._root):
             try:
                 return await tab.ask(question, path, **more)
             except TabGone:
@@ -266,7 +266,7 @@ class ServerNotebooks:
             raise _contents_error(location.path, error) from error
 
 
-def _located(workspace: Workspace, path: str) -> _Location:
+def _locate(workspace: Workspace, path: str) -> _Location:
     with locate_notebook(workspace, path) as place:
         return _Location(place.path, str(workspace.root / place.path))
 

@@ -43,7 +43,7 @@ class Outbox:
         if len(self._texts) == 1:  # else a start is already scheduled
             self._home.call_soon_threadsafe(self._start)
 
-    async def sent(self) -> None:
+    async def drain(self) -> None:
         """Wait, in Jupyter's loop, until the queue is empty."""
         while self._texts or self._sending:
             self._start()

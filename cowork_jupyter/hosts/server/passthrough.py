@@ -99,9 +99,9 @@ class PassthroughHandler(ApiHandler):
             stream.close()
 
     def _request(self, name: str, connection: Connection) -> dict[str, Any]:
-        from ...api.calls import without_jupyters
+        from ...api.calls import drop_jupyter_parameters
 
-        query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
+        query = urlencode(drop_jupyter_parameters(self.request.query_arguments), doseq=True)
         headers = _filter_headers(_REQUEST_HEADERS, self.request.headers)
         # Uncompressed, so that a key in the answer can be found.
         headers["accept-encoding"] = "identity"

@@ -32,13 +32,13 @@ def texts(document: Document) -> list[dict[str, Any]]:
     return [{name: cell[name] for name in names if name in cell} for cell in document["cells"]]
 
 
-def as_opened(document: Document) -> Document:
+def join_lines(document: Document) -> Document:
     """Join multi-line strings, which files may keep line by line, as tabs do."""
     nodes: Any = nbformat
     return dict(nodes.v4.rwbase.rejoin_lines(nodes.from_dict(document)))
 
 
-def as_saved(content: dict[str, Any]) -> bytes:
+def serialize(content: dict[str, Any]) -> bytes:
     """The bytes that Jupyter's contents manager would write."""
     nodes: Any = nbformat
     text: str = nodes.writes(nodes.from_dict(content), version=nodes.NO_CONVERT)

@@ -48,7 +48,7 @@ class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     async def hang_up(self, code: int, reason: str) -> None:
         """Close the connection once the outbox is empty."""
-        await self.outbox.sent()
+        await self.outbox.drain()
         self.close(code, reason)
 
     def on_message(self, message: str | bytes) -> None:

@@ -137,7 +137,7 @@ class Tabs:
         self._had |= tab.had
         tab.leave()
 
-    def having(self, file: str, root: str) -> list[tuple[Tab, str]]:
+    def showing(self, file: str, root: str) -> list[tuple[Tab, str]]:
         """Tabs that have a file open, most recently used first, each with its path there.
 
         `file` is a real path; `root` is the folder that the paths of tabs start from.
@@ -229,7 +229,7 @@ class ForeignSessions:
         """Remember a session that was made only to run code."""
         self._own.add(session["id"])
 
-    async def hold(self, file: str) -> bool:
+    async def have_open(self, file: str) -> bool:
         """Whether a program other than our tabs has this file open."""
         for session in await ensure_async(self._manager.list_sessions()):
             if session["type"] == "notebook" and real_path(self._root, session["path"]) == file:
