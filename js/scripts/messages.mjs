@@ -58,7 +58,7 @@ function visit(node, file) {
 
 for (const name of readdirSync('src', { recursive: true }).sort()) {
   const path = `src/${name}`;
-  if (/\.tsx?$/.test(name) && !/shared.(schema|translate)\.ts/.test(name)) {
+  if (/\.tsx?$/.test(name) && !/shared.(schema|text.translate)\.ts/.test(name)) {
     const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022);
     visit(file, file);
   }

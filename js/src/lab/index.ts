@@ -1,6 +1,6 @@
 /**
- * Lab's entry: small plugins, so that a part can be switched off or is missing where the host has
- * no place for it.
+ * Lab's entry point. Small plugins, so that a part can be disabled, or missing where the host lacks
+ * its token.
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
@@ -31,7 +31,7 @@ import { bindPreferences } from './model/preferences';
 import { openRoleMenu } from './commands/roleMenu';
 import { StatusPill } from './ui/statusPill';
 
-/** The settings schema has this plugin's name, so it is the one that reads them. */
+/** Named after the settings schema, which Lab looks up by plugin id. */
 const PLUGIN_ID = 'cowork-jupyter:plugin';
 
 const model: JupyterFrontEndPlugin<ICoworkModel> = {

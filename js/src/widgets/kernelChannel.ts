@@ -1,6 +1,4 @@
-/**
- * The channel to the kernel, over the widget's own messages: for front ends that hide the server.
- */
+/** Channel to the kernel over the widget's messages, for front ends that hide the server. */
 
 import {
   CoworkError,
@@ -38,8 +36,8 @@ interface Waiting {
   fail(error: CoworkError): void;
 }
 
-// The kernel's answers reach every tab that shows the notebook: a random start keeps two tabs from
-// taking each other's answers for their own.
+// Kernel replies reach every tab of the notebook: a random start keeps tabs from mixing up their
+// ids.
 let lastId = Math.floor(Math.random() * 2 ** 40);
 
 export function nextId(): number {
@@ -68,7 +66,7 @@ export class KernelChannel implements Channel {
     };
   }
 
-  /** Sends a question under a number of the caller's choice. */
+  /** Sends a request under the caller's id. */
   ask<Answer>(
     id: number,
     question: { method: string; path: string; body: unknown }
@@ -101,7 +99,7 @@ export class KernelChannel implements Channel {
     });
   }
 
-  /** Stop listening; what still waits is told so. */
+  /** Rejects pending requests. */
   dispose(): void {
     this.subscriptions.forEach(subscription => subscription.end());
     this.subscriptions.clear();
@@ -121,12 +119,12 @@ export class KernelChannel implements Channel {
     }
   }
 
-  /** Say something to which no answer matters; a kernel that has gone has forgotten it anyway. */
+  /** Fire and forget; a dead kernel has forgotten it anyway. */
   tell(content: unknown): void {
     try {
       this.model.send(content);
     } catch {
-      // Nobody is there to be told.
+      // The kernel is gone.
     }
   }
 }

@@ -19,11 +19,10 @@ export interface CommandParts {
   model: ICoworkModel;
   place: PanelPlace;
   notebooks: INotebookTracker | null;
-  /** The file that is selected in the file browser, or null if there is none, or several. */
+  /** Null unless exactly one file is selected in the file browser. */
   selectedFile(): string | null;
 }
 
-/** Everything a user can do from the palette, a menu or a shortcut. */
 export function addCommands(app: JupyterFrontEnd, parts: CommandParts): void {
   addPanelCommands(app, parts);
   addCellCommands(app, parts.notebooks);
@@ -173,7 +172,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
   });
 }
 
-/** The palette shows what is useful without arguments. */
+/** Only commands that work without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
   for (const command of [
     CommandIDs.openPanel,
@@ -191,9 +190,7 @@ export function addToPalette(palette: ICommandPalette): void {
   }
 }
 
-/**
- * A command has no pill of its own; the menu opens at the one in the status bar, if that is shown.
- */
+/** Anchor for the role menu: the status bar's pill, if visible. */
 function visiblePill(): HTMLElement | null {
   const pill = document.querySelector<HTMLElement>('.cw-status-pill button');
   return pill !== null && pill.getClientRects().length > 0 ? pill : null;

@@ -1,4 +1,4 @@
-/** Brings a file from the server to the user's disk, with all that Lab's own requests carry. */
+/** Downloads a file from the server with Lab's credentials. */
 
 import { ServerConnection } from '@jupyterlab/services';
 
@@ -40,6 +40,6 @@ export async function download(
   link.href = address;
   link.download = fileName;
   link.click();
-  // The browser has taken it by then.
+  // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -1,4 +1,4 @@
-/** Reads an answer that comes line by line, each line a value in JSON. */
+/** Reads a streamed response of JSON lines. */
 
 import { ServerConnection } from '@jupyterlab/services';
 
@@ -6,7 +6,7 @@ import { CoworkError, errorFromBody, isRecord } from '../../shared/channel/chann
 import { t } from '../../shared/text/translate';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
-/** Gives each line once it is whole, however the pieces were cut. */
+/** Yields complete lines, however the chunks are cut. */
 export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -33,7 +33,7 @@ export type Ask = (
   signal: AbortSignal
 ) => AsyncGenerator<SuggestionEvent>;
 
-/** Asks for a suggestion. Rejects with a `CoworkError`, also where the answer breaks off. */
+/** Rejects with a `CoworkError`, also if the response breaks off. */
 export function askWith(settings: ServerConnection.ISettings): Ask {
   return async function* (contextId, request, signal) {
     const response = await ServerConnection.makeRequest(

@@ -13,7 +13,7 @@ import { Proposal } from './Proposal';
 
 const NEWS = ['job-completed', 'memory-decision'];
 
-/** What is remembered of this workspace, what could be, and what the user makes of it. */
+/** The workspace's memory, and proposals to add to it. */
 export function Memory(): VNode {
   const { channel } = usePanel();
   const happened = useActivity(NEWS);

@@ -13,8 +13,8 @@ export interface RememberProps {
 }
 
 /**
- * Below a run that has just ended well: what there is to remember of it. Of older runs the panel
- * tells; a notebook full of cards must not ask about each.
+ * Proposal below a run that has just succeeded. Older runs are offered in the panel only: a
+ * notebook full of cards must not ask about each.
  */
 export function Remember({ channel, state }: RememberProps): VNode | null {
   const job = executionOf(state) ?? presentJob(state);
@@ -34,7 +34,7 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
       setProposal(null);
       return;
     }
-    // Nice to have: the panel offers it too.
+    // Optional: the panel offers it too.
     channel.request<{ proposal: MemoryProposal | null }>('GET', `jobs/${id}/memory`).then(
       answer => setProposal(answer.proposal),
       () => undefined

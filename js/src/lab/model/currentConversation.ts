@@ -1,4 +1,4 @@
-/** The conversation that the user looks at, and who gets the next message there. */
+/** Tracks the conversation that the user looks at, and its current role. */
 
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal, type ISignal } from '@lumino/signaling';
@@ -16,7 +16,7 @@ import {
 
 const RELEVANT_EVENTS = ['job-started', 'role-changed'];
 
-/** A conversation, or a notebook with the conversation that it has. */
+/** A conversation, or a notebook's most recent one. */
 export type Place = { context: string } | { notebook: string };
 
 type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
@@ -24,7 +24,7 @@ type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
 export interface ICurrentConversation {
   readonly conversation: Addressed | null;
   readonly changed: ISignal<unknown, void>;
-  /** The user has turned there; null where no conversation can be. */
+  /** Null if the user looks at something without a conversation. */
   lookAt(place: Place | null): void;
   switchRole(role: string, confirm: boolean): Promise<void>;
 }
@@ -39,7 +39,7 @@ export class CurrentConversation implements ICurrentConversation {
     private readonly channel: Channel,
     feed: IActivityFeed
   ) {
-    // A page that has nothing of ours hears no news, and asks nothing.
+    // Without activity the page shows nothing of ours, and asks nothing.
     feed.activity.connect((_, happened) => {
       this.isAwake = true;
       if (includesEvent(happened, RELEVANT_EVENTS)) {
@@ -96,10 +96,7 @@ export class CurrentConversation implements ICurrentConversation {
   }
 }
 
-/**
- * The user looks at whatever they turned to last: a conversation that they open in the panel, or a
- * notebook.
- */
+/** Follows what the user turned to last: a conversation in the panel, or a notebook. */
 export function followView(
   currentConversation: ICurrentConversation,
   place: PanelPlace,

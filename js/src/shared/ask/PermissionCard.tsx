@@ -15,7 +15,7 @@ import { oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
 import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
 
-/** One thing the agent may do only if the user says so: what, where, why it asks, and all of it. */
+/** A tool call that needs the user's permission: the whole call, its resource and why it asks. */
 export function PermissionCard({
   request,
   step
@@ -42,7 +42,7 @@ export function PermissionCard({
   );
 }
 
-/** Several at once: each with all there is to see, and one decision for those that are ticked. */
+/** Several requests at once: each shown in full, one decision for those that are ticked. */
 export function PermissionBatch({ requests }: { requests: readonly PermissionRequest[] }): VNode {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const chosen = requests.filter(({ id }) => !left.has(id));
@@ -123,7 +123,7 @@ function Shown({
   if (shown?.kind === 'diff') {
     return <Diff text={shown.text} label={t('The change')} />;
   }
-  // Whole, however long: one approves what one can read.
+  // Never truncated: users approve only what they can read.
   const text = shown?.text || resource || `${tool} ${JSON.stringify(parameters)}`;
   return (
     <pre class="cw-code" tabIndex={0} role="group" aria-label={t('What would be done')}>
@@ -132,7 +132,7 @@ function Shown({
   );
 }
 
-/** Allow so far and no further, or deny; only what the server offers is on offer here. */
+/** Offers only the scopes that the server allows. */
 function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): VNode {
   const { actions } = useRun();
   const deciding = useAction();
@@ -236,7 +236,7 @@ function RuleNote({ rules }: { rules: readonly string[] }): VNode {
   );
 }
 
-/** What all of them offer. */
+/** The scopes that all requests offer. */
 function scopesOf(requests: readonly PermissionRequest[]): Scope[] {
   const order: Scope[] = ['once', 'session', 'workspace', 'global'];
   return order.filter(

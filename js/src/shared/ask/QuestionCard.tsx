@@ -14,7 +14,7 @@ import { sendOnEnter } from './sendOnEnter';
 
 const MAX = 4000;
 
-/** A question only the user can answer. Options are buttons: one click and the agent goes on. */
+/** Options are buttons: one click answers. */
 export function QuestionCard({
   question,
   step

@@ -1,4 +1,4 @@
-/** How tools, risks and scopes are called on the screen. */
+/** Labels of tools, risks and scopes. */
 
 import type { Scope } from '../types';
 import { msg, said, t } from '../text/translate';
@@ -69,10 +69,7 @@ const TOOLS: Record<string, string> = {
   delegate: msg('Hand over a task')
 };
 
-/**
- * What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not
- * know goes by its name.
- */
+/** Unknown tools keep their name; tools of an MCP server also name the server. */
 export function toolWords(tool: string): string {
   const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];

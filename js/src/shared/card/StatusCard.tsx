@@ -14,7 +14,7 @@ import { SavedRoles, useRoles } from '../role/roles';
 import { RoleSwitcher } from '../role/RoleSwitcher';
 import { t } from '../text/translate';
 
-/** Who would answer, whether a model is connected, and how to connect one. */
+/** Which model would answer, whether it is ready, and how to connect one. */
 export function StatusCard(props: StatusCardProps): VNode {
   return (
     <SavedRoles value={props.card.roles}>
@@ -81,7 +81,7 @@ function edgeOf(check: Check, health: Health, roleColour: string): string {
   return health.model.ready && health.problems.length === 0 ? roleColour : 'ask';
 }
 
-/** Somebody who has just run `%%plan` need not be told to. */
+/** `hasStarted`: a user who has just run `%%plan` need not be told to. */
 function stateSentence({ model }: Health, hasStarted: boolean): string {
   if (!model.ready) {
     return model.name === null

@@ -10,7 +10,7 @@ import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { expectationWords, isPinned, pinsFor } from './pins';
 
-/** What is expected in this conversation, asked when somebody wants to see it. */
+/** Loads the conversation's expectations on demand. */
 function useExpectations(): {
   all: readonly Expectation[];
   error: unknown;
@@ -30,7 +30,7 @@ function useExpectations(): {
   return { all, error, busy, change };
 }
 
-/** What one click can pin of a table as it is now. */
+/** What one click can pin of a table in its current state. */
 export function PinMenu({ of, table }: { of: string; table: TableState }): VNode {
   const { actions } = useRun();
   const { all, error, busy, change } = useExpectations();
@@ -53,7 +53,6 @@ export function PinMenu({ of, table }: { of: string; table: TableState }): VNode
   );
 }
 
-/** All expectations, to change and to remove. */
 export function ExpectationList(): VNode {
   return <Fold summary={<span class="cw-dim">{t('Expectations')}</span>}>{() => <Listed />}</Fold>;
 }

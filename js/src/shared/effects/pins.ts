@@ -1,4 +1,4 @@
-/** What can be expected of a table, as it is now: each a thing that one click pins. */
+/** Expectations that a table's current state suggests. */
 
 import type { Expectation, NewExpectation, TableState } from '../types';
 import { t } from '../text/translate';
@@ -28,7 +28,6 @@ export function pinsFor(
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '!=': '≠' };
 
-/** `rows = 12,431`, `id is unique`, `revenue ≥ 0`. */
 export function expectationWords({ check, column, op, value, tolerance }: NewExpectation): string {
   const name = column ?? '';
   const compared = `${SIGNS[op ?? '='] ?? op ?? '='} ${valueWords(value)}`;
@@ -67,7 +66,6 @@ function valueWords(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString() : String(value ?? '');
 }
 
-/** Whether the same is expected already. */
 export function isPinned(pin: NewExpectation, all: readonly Expectation[]): boolean {
   const same = expectationWords(pin);
   return all.some(one => one.of === pin.of && expectationWords(one) === same);

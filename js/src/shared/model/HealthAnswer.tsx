@@ -6,7 +6,7 @@ import { Icon } from '../ui/icons';
 import type { Health } from '../types';
 import { said, t } from '../text/translate';
 
-/** One sentence: does the model answer, and if not, what to do. */
+/** Whether the model answers, and if not, what to do. */
 export function modelSentence({ model }: Health): string {
   if (!model.ready) {
     return t('Not ready: %1', model.why_not ?? t('the model does not answer.'));
@@ -19,10 +19,7 @@ function sandboxName(sandbox: string): string {
   return sandbox === 'none' ? t('none, so every command asks first') : sandbox;
 }
 
-/**
- * The result of a check. It stays on the page while empty, or screen readers would miss the first
- * answer.
- */
+/** Rendered even while empty, or screen readers would miss the first result. */
 export function HealthAnswer({ check }: { check: Check }): VNode {
   return (
     <div class="cw-answer" aria-live="polite">
@@ -49,12 +46,11 @@ export function HealthAnswer({ check }: { check: Check }): VNode {
   );
 }
 
-/** The one who answers, as the subject of a sentence. */
+/** Name of the model, as the subject of a sentence. */
 export function answererOf({ provider, name }: Health['model']): string {
   return provider === 'built-in' ? t('The built-in guide') : (name ?? provider);
 }
 
-/** Which model answers, in the corner where cards and panel show it. */
 export function ModelName({ health }: { health: Health | null }): VNode {
   const name = health?.model.name;
   const where = health?.model.base_url;

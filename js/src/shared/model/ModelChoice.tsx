@@ -5,7 +5,7 @@ import { Button } from '../ui/Button';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 
-/** As many as one takes in at a glance, and as many buttons as are drawn at once. */
+/** The number of buttons that are rendered at once. */
 const FEW = 10;
 const MANY = 50;
 
@@ -15,7 +15,7 @@ interface ModelChoiceProps {
   onPick: (name: string) => void;
 }
 
-/** The models at an address, each a button. Many are narrowed by typing; Enter takes the first. */
+/** A button per model; long lists are filtered by typing, and Enter picks the first. */
 export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
   const [wanted, setWanted] = useState('');
   const words = wanted.toLowerCase().split(/\s+/);

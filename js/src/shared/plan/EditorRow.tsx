@@ -13,7 +13,7 @@ import { changeStep, giveTo, listOf, toggleDependency, wouldCircle } from './edi
 interface EditorRowProps {
   plan: Plan;
   at: number;
-  /** Who can be given a step, as far as the server has said by now. */
+  /** Assignable roles, once loaded. */
   roles: readonly Role[];
   onChange: (plan: Plan) => void;
   onMove: (from: number, to: number) => void;
@@ -22,7 +22,7 @@ interface EditorRowProps {
 
 const DRAGGED = 'application/x-cowork-step';
 
-/** One step in the editor. Its words are always open; tools, files and order are one click away. */
+/** The action is always editable; tools, files and order are one click away. */
 export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: EditorRowProps): VNode {
   const step = plan.steps[at]!;
   const [isTarget, setIsTarget] = useState(false);
@@ -89,7 +89,7 @@ export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: Edito
   );
 }
 
-/** To grab with the mouse, or to focus and move with Alt and the arrow keys. */
+/** Drag with the mouse, or focus and press Alt with an arrow key. */
 function Handle({
   number,
   id,
@@ -129,7 +129,6 @@ function Handle({
   );
 }
 
-/** Who does a step. */
 function Who({
   plan,
   at,
@@ -207,8 +206,8 @@ function More({
 }
 
 /**
- * Names with commas between them; the field keeps its own text, so that typing a comma does not
- * fight back.
+ * A comma-separated list. The field keeps its own text, so that typing a comma is not undone by the
+ * parsed value.
  */
 function ListField({
   label,

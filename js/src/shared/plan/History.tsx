@@ -16,7 +16,7 @@ const MAKERS: Record<string, string> = {
 };
 const MARKS: Record<string, string> = { added: '+', removed: '−', changed: '~', moved: '↕' };
 
-/** The revisions of a plan: who changed what, any two compared, any one restored. */
+/** Revisions of a plan: who changed what, comparison of any two, restoring any one. */
 export function History(place: PlanPlace): VNode {
   const { channel, revision } = place;
   const loading = useAction();
@@ -63,7 +63,7 @@ export function History(place: PlanPlace): VNode {
   );
 }
 
-/** At first the newest with the one before it. */
+/** Starts with the newest revision and its predecessor. */
 function Compare({ place, items }: { place: PlanPlace; items: readonly Revision[] }): VNode {
   const { channel } = place;
   const newest = items[items.length - 1]?.revision ?? 1;
@@ -162,7 +162,7 @@ function changeWord(change: string): string {
   return words[change] ?? change;
 }
 
-/** A field as the editor of plans calls it; one that is not known here as the server does. */
+/** The label of a plan field; unknown fields keep the server's name. */
 function fieldWord(field: string): string {
   const words: Record<string, string> = {
     goal: t('Goal'),

@@ -17,17 +17,14 @@ interface PlanEditorProps {
   onDone: () => void;
 }
 
-/**
- * The plan as a form. Nothing is stored before Save, and then against the very revision one began
- * with.
- */
+/** Nothing is stored before Save, which is checked against the revision that was edited. */
 export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const { actions } = useRun();
   const [draft, setDraft] = useState(plan);
   const [overtaken, setOvertaken] = useState<number | null>(null);
   const [said, setSaid] = useState('');
   const [roles, setRoles] = useState<readonly Role[]>([]);
-  // Without them the roles that the plan has can still be kept, or taken away.
+  // If this fails, the plan's own roles can still be kept or removed.
   useEffect(() => void actions.stepRoles().then(setRoles, () => undefined), [actions]);
   const saving = useAction();
   const rows = useRef<HTMLOListElement>(null);
@@ -44,7 +41,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const focusRow = (at: number, selector: string): void => {
     wanted.current = { at, selector };
   };
-  // The row that is to have the focus is there only after it was drawn.
+  // The row to focus exists only after rendering.
   useLayoutEffect(() => {
     if (wanted.current !== null) {
       const { at, selector } = wanted.current;

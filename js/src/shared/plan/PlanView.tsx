@@ -16,19 +16,16 @@ import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
 import { StepRow } from './StepRow';
 
-/**
- * Beyond this a plan scrolls in its own place, so that the notebook around it can still be found.
- */
+/** Longer plans scroll in their own box, so that the notebook stays navigable. */
 const LONG_PLAN = 20;
 
-/** A task knows first; the plan itself is told a few times a second when it is long. */
+/** The task is ahead of the plan, which is updated only a few times a second. */
 export function stepStatus(state: RunState, step: PlanStep): StepStatus {
   const task = state.tasks[step.id];
   const status = task?.status ?? step.status;
   return task && waitsIn(state, task.id) && status === 'running' ? 'waiting' : status;
 }
 
-/** Goal, what to know before, the steps, how they hang together. */
 export function PlanView({
   state,
   plan,
@@ -93,7 +90,7 @@ export function PlanView({
   );
 }
 
-/** What one should know before saying yes. */
+/** What to know before approving. */
 function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
   return (
     <>

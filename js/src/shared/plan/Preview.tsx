@@ -17,8 +17,8 @@ interface PreviewProps {
 }
 
 /**
- * What rolling back to one checkpoint would do, with a choice about what would stay, and the button
- * that does it.
+ * Dry run of a rollback to one checkpoint, choices for what would be left alone, and the confirm
+ * button.
  */
 export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { actions } = useRun();
@@ -75,17 +75,17 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
 }
 
 interface DryRun {
-  /** The newest there was. */
   result: Rollback | null;
   /**
-   * All that would stay unless chosen; what was chosen stays in it, or it could not be taken back.
+   * Everything that is left alone unless chosen, including what was chosen, so that it can be
+   * unticked.
    */
   choices: readonly Choice[];
   busy: boolean;
   error: unknown;
 }
 
-/** Asks again whenever the user chooses otherwise; a late answer to an old question is dropped. */
+/** Repeats the dry run on every change; ignores outdated answers. */
 function useDryRun(
   checkpoint: string,
   chosen: readonly string[]
@@ -123,7 +123,7 @@ function useDryRun(
   return { ...state, adopt };
 }
 
-/** The newest choices, those that were there before in their places. */
+/** Merges new choices, keeping the order of known ones. */
 function together(
   before: readonly Choice[],
   now: readonly Choice[],

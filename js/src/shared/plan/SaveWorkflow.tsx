@@ -10,13 +10,13 @@ import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { addressOf, type PlanPlace } from './place';
 
-/** One value of the plan, and what it is to be called if it varies. */
+/** A value of the plan, and its parameter name if it varies. */
 interface Varying extends OfferedParameter {
   isChosen: boolean;
   called: string;
 }
 
-/** Keeps a plan as a workflow: first its form, then a try with other values. */
+/** Saves a plan as a workflow, then offers to try it with other values. */
 export function SaveWorkflow(place: PlanPlace): VNode {
   const [saved, setSaved] = useState<Workflow | null>(null);
   return (
@@ -30,7 +30,7 @@ export function SaveWorkflow(place: PlanPlace): VNode {
   );
 }
 
-/** A name as the server takes it, of whatever was typed. */
+/** Normalises input to a name that the server accepts. */
 function nameOf(typed: string): string {
   return typed
     .toLowerCase()
@@ -170,7 +170,7 @@ function Choice({
   );
 }
 
-/** Running it makes a plan with these values, which waits for approval like any other. */
+/** Running it creates a plan with these values, which needs approval like any other. */
 function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNode {
   const { openConversation } = useHost();
   const parameters = workflow.template?.parameters ?? [];

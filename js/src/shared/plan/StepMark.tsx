@@ -40,10 +40,7 @@ export function statusWord(status: StepStatus): string {
   }
 }
 
-/**
- * How a step stands: its number until it has begun, then a sign, with words for those who do not
- * see it.
- */
+/** The step's number, then an icon for its status, with a label for screen readers. */
 export function StepMark({ number, status }: { number: number; status: StepStatus }): VNode {
   const look = LOOKS[status] ?? LOOKS.pending;
   return (

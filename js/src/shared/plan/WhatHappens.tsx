@@ -10,7 +10,7 @@ export function isNothing({ restored, removed }: Rollback): boolean {
   return restored.length + removed.length === 0;
 }
 
-/** What a rollback did, or would do, file by file. */
+/** What a rollback did or would do, by file. */
 export function WhatHappens({
   result,
   isPreview = false

@@ -1,6 +1,6 @@
 import type { Channel } from '../channel/channel';
 
-/** Which plan it is about, and where to ask. */
+/** Identifies a plan, with the channel to reach it. */
 export interface PlanPlace {
   channel: Channel;
   context: string;
@@ -8,7 +8,6 @@ export interface PlanPlace {
   revision: number;
 }
 
-/** The address of something about that plan. */
 export function addressOf(
   { context, planId }: PlanPlace,
   what: string,

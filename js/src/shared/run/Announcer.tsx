@@ -6,10 +6,10 @@ import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { presentJob, statusOf, type RunState } from './state';
 
-/** Screen readers get news at most this often; what is overtaken meanwhile is left out. */
+/** Minimum interval between announcements to screen readers; intermediate ones are dropped. */
 const PAUSE_MS = 1500;
 
-/** Says in words what the eye sees change: it never takes the focus. */
+/** Live region that announces changes without taking focus. */
 export function Announcer({ state }: { state: RunState }): VNode {
   const news = sentence(state);
   const [said, setSaid] = useState('');
@@ -34,7 +34,7 @@ export function Announcer({ state }: { state: RunState }): VNode {
   );
 }
 
-/** The one thing to know now. */
+/** The most important current fact. */
 export function sentence(state: RunState): string {
   const [permission, question] = [state.permissions[0], state.questions[0]];
   if (permission) {

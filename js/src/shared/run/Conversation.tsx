@@ -20,13 +20,12 @@ import { Checked } from './Reproduce';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
-/** What a card draws before somebody asks for more. */
+/** Entries rendered before "show earlier". */
 const AT_ONCE = 60;
 
-/** Users know what they wrote. */
+/** Long messages of the user are folded: they know what they wrote. */
 const MAX_OF_THE_USERS = 1000;
 
-/** What was said and done, oldest first. */
 export function Conversation({ entries }: { entries: readonly Entry[] }): VNode | null {
   const [shown, setShown] = useState(AT_ONCE);
   const blocks = useMemo(() => fold(entries), [entries]);
@@ -52,7 +51,6 @@ export function Conversation({ entries }: { entries: readonly Entry[] }): VNode 
   );
 }
 
-/** Whether somebody else spoke last. */
 function isNewSpeaker(before: readonly Block[], block: Block): boolean {
   const last = before.filter(one => one.kind === 'text' && one.text.trim() !== '').pop();
   return last?.role !== block.role;
@@ -79,7 +77,7 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
   }
 }
 
-/** Who speaks is said when that changes; a badge on every line would be noise. */
+/** Names the speaker only when it changes. */
 function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
   return useMemo(() => {
     if (entry.from === 'system') {
@@ -119,7 +117,7 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
   }, [entry, speaker]);
 }
 
-/** What goes with the user's words. */
+/** Images, mentions and so on that go with a user's message. */
 export function Carried({ entry }: { entry: TextEntry }): VNode {
   return (
     <>
@@ -146,7 +144,7 @@ function Thoughts({ text, seconds }: { text: string; seconds: number | null }): 
 }
 
 function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
-  // While it waits, it stands where it can be answered.
+  // An open question is shown where it can be answered.
   if (entry.answer === undefined) {
     return null;
   }
@@ -193,7 +191,6 @@ function Line({ entry }: { entry: LineEntry }): VNode {
   );
 }
 
-/** Replies that are being written. */
 export function Drafts({ drafts }: { drafts: readonly Draft[] }): VNode {
   return (
     <>

@@ -6,7 +6,7 @@ import { Conversation } from './Conversation';
 import { entriesOfTask, stretches, taskStart } from './fold';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';
 
-/** What an agent said, and in between, each in its row, the tasks that it handed to others. */
+/** The agent's words, with a row for each delegated task in between. */
 export function Delegations({
   state,
   entries

@@ -37,17 +37,17 @@ import {
 } from './state';
 import { RunStore } from './store';
 
-/** Most plans are executed as they are. */
+/** Loaded on demand: most plans are executed as they are. */
 const PlanEditor = lazy(async () => (await import('../plan/PlanEditor')).PlanEditor);
 
 interface RunCardProps {
   card: RunCardData;
   channel: Channel;
-  /** Told of each change, so that the page can keep what it has saved up to date. */
+  /** Called on each change, so that the page can update the saved card. */
   onChange?: (store: RunStore) => void;
 }
 
-/** One run; or, when the user starts it anew, the new one in its place. */
+/** One run, or its replacement after the user starts over. */
 export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   const [moved, setMoved] = useState<{ from: string; card: RunCardData } | null>(null);
   const shown = moved?.from === card.job_id ? moved.card : card;
@@ -66,7 +66,6 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   );
 }
 
-/** What a new conversation begins with: the goal. */
 function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
   const blank = {
     messages: [],
@@ -102,7 +101,6 @@ interface RunProps extends RunCardProps {
   onAnew: (place: { context_id: string; job_id: string }) => void;
 }
 
-/** From the first word to what came of it. */
 function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
@@ -199,13 +197,12 @@ function useStore(
       store.close();
     };
   }, [store]);
-  // What the notebook holds may be newer than what was shown, as long as nobody else says how
-  // things stand.
+  // The notebook may hold a newer card, which counts until the server has answered.
   useEffect(() => store.takeSaved(card), [store, card]);
   return store;
 }
 
-/** Plan versus actual, once there is something to compare. */
+/** Plan versus actual, once the run has ended. */
 function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | null {
   const [audit, setAudit] = useState<Audit | null>(null);
   const job = executionOf(state);
@@ -213,7 +210,7 @@ function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | 
   useEffect(() => {
     setAudit(null);
     if (isOver) {
-      // Nice to have: without it the steps still say how they ended.
+      // Optional: without it the steps still show how they ended.
       actions.audit().then(setAudit, () => undefined);
     }
   }, [actions, isOver, job?.id]);
@@ -228,7 +225,7 @@ interface BodyProps {
   onEdited: () => void;
 }
 
-/** What led to the plan stands above it, what came of it below. */
+/** What led to the plan is above it, what came of it below. */
 function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   const { plan, tasks, goal, jobs } = state;
   const entries = useMemo(
@@ -270,7 +267,6 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   );
 }
 
-/** Whether it is about tables. */
 function hasEffects({ entries, plan }: RunState): boolean {
   return (
     entries.some(entry => entry.kind === 'call' && entry.effects.length > 0) ||
@@ -278,7 +274,7 @@ function hasEffects({ entries, plan }: RunState): boolean {
   );
 }
 
-/** What waits for the user, each where it can be decided; many of a kind together. */
+/** Open requests, each where it can be decided; many permissions in one batch. */
 function Asks({ state }: { state: RunState }): VNode {
   const found = (taskId: string | null | undefined): PlanStep | undefined =>
     taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
@@ -286,7 +282,7 @@ function Asks({ state }: { state: RunState }): VNode {
     const step = found(taskId);
     return step ? t('step %1', String(step.step_number)) : null;
   };
-  // Why a step failed stands with the step, just above.
+  // The failed step, just above, already gives the reason.
   const isSaid = ({ context, task_id }: Question): boolean => {
     const step = found(task_id);
     return step !== undefined && state.tasks[step.id]?.error === context;
@@ -311,7 +307,7 @@ function Asks({ state }: { state: RunState }): VNode {
   );
 }
 
-/** In a record nothing can be decided any more; it says what was open. */
+/** A record cannot be answered; it only says what was open. */
 function Waited({ state }: { state: RunState }): VNode {
   const open = [
     ...state.permissions.map(

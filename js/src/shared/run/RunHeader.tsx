@@ -22,7 +22,6 @@ import {
 } from './state';
 import type { Link } from './store';
 
-/** Who acts, and how it stands. */
 export function RunHeader({ state }: { state: RunState }): VNode {
   const { actions, live } = useRun();
   return (
@@ -84,7 +83,7 @@ function stepOf(state: RunState): string {
   return t('Step %1 of %2', String(Math.min(ended + 1, steps.length)), String(steps.length));
 }
 
-/** What it has cost so far, quietly, and the way to stop it. */
+/** Cost so far, and Stop. */
 export function RunFigures({ state, link }: { state: RunState; link: Link }): VNode {
   const { actions, live } = useRun();
   const stopping = useAction();
@@ -129,14 +128,14 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   );
 }
 
-/** How fast the model writes; behind it what is left of the limits, which few ever reach. */
+/** Output speed; its tooltip has what is left of the limits. */
 function Writing({ pace }: { pace: Pace }): VNode {
   const turns = counted(pace.turns_left, '%1 turn', '%1 turns');
   const left = t('%1 and %2 of waiting left', turns, clock(pace.seconds_left));
   return <> · {[speed(pace.rate), left].join(' · ')}</>;
 }
 
-/** A guess from the steps that are done; without any there is none. */
+/** Estimated from the finished steps. */
 function TimeLeft({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   const spans = steps
@@ -151,7 +150,7 @@ function TimeLeft({ state }: { state: RunState }): VNode | null {
   return <> · {t('about %1 left', clock(each * left))}</>;
 }
 
-/** How many of the steps are done; a step that was stopped is not. */
+/** Stopped steps do not count as done. */
 export function Progress({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   if (steps.length === 0 || isPlanReady(state)) {

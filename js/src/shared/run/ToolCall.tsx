@@ -16,10 +16,7 @@ import { isInScratch, type CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
 
-/**
- * One tool call: a line that says what came of it, and inside the call itself, its output or its
- * change.
- */
+/** One line with the outcome; open it for the call, its output or diff. */
 export function ToolCall({ call }: { call: CallEntry }): VNode {
   return useMemo(
     () => (
@@ -66,7 +63,7 @@ function CallMark({ ok }: { ok: boolean | null }): VNode {
   );
 }
 
-/** What a call is about, before there is a result to tell. */
+/** The call's subject, while there is no result yet. */
 function target({ parameters }: CallEntry): string {
   const value = ['path', 'command', 'name', 'query', 'sql', 'pattern', 'task']
     .map(key => parameters[key])
@@ -88,7 +85,7 @@ function CallInside({ call }: { call: CallEntry }): VNode {
   );
 }
 
-/** A cell for a notebook that another program has open: only the user can put it there. */
+/** A cell for a notebook that another program has open: only the user can insert it. */
 function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNode | null {
   const source = parameters['source'];
   if (typeof source !== 'string') {
@@ -140,7 +137,7 @@ export function Output({ text }: { text: string }): VNode {
   );
 }
 
-/** "Looked at 4 files": what changes nothing needs no more than a line. */
+/** "Looked at 4 files": read-only calls share one line. */
 export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
   const isRunning = calls.some(call => call.ok === null);
   return useMemo(

@@ -1,4 +1,4 @@
-/** What guided the agents of a run: instructions, memory, skills, templates. */
+/** What guided a run's agents: instructions, memory, skills, templates. */
 
 import type { VNode } from 'preact';
 
@@ -9,7 +9,6 @@ import type { Guidance } from '../types';
 
 const MAX_LINE = 400;
 
-/** What guided the agents of a run, in one quiet line. */
 export function GuidanceLine({ used }: { used: readonly Guidance[] }): VNode | null {
   const words = guidanceWords(used);
   return words ? <p class="cw-dim cw-guidance">{oneLine(words, MAX_LINE)}</p> : null;
@@ -33,14 +32,14 @@ function guidanceWords(used: readonly Guidance[]): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** As it is read: a notebook is anybody's, so what a saved card says of it is checked here. */
+/** Validates a saved card's data: notebooks are untrusted. */
 export function guidanceOf(value: unknown): Guidance[] {
   return (Array.isArray(value) ? value.filter(isRecord) : []).flatMap(one =>
     typeof one['name'] === 'string' && typeof one['kind'] === 'string' ? [one as Guidance] : []
   );
 }
 
-/** Each once, in the order of first use: every step of a plan is told the same. */
+/** Removes duplicates, since every step gets the same guidance. */
 export function withMore(used: readonly Guidance[], more: readonly Guidance[]): Guidance[] {
   const key = ({ kind, source, name }: Guidance): string => `${kind} ${source} ${name}`;
   const known = new Set(used.map(key));

@@ -1,5 +1,5 @@
 /**
- * A saved card becomes a state again, so that a record and a live run are drawn by the same code.
+ * Restores the state from a saved card, so that records and live runs render with the same code.
  */
 
 import { isRecord } from '../channel/channel';
@@ -51,10 +51,7 @@ export function fromCard(card: RunCardData): RunState {
   return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, seen));
 }
 
-/**
- * A message of a saved card as the server would send it: a notebook is anybody's, so what it holds
- * is checked here, once.
- */
+/** Validates a saved message once: notebooks are untrusted. */
 export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
   const {
     id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`,
@@ -119,7 +116,7 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
   };
 }
 
-/** Cards of earlier versions say only how one job stood; with tasks, it executed the plan. */
+/** Cards of earlier versions describe only one job; with tasks, it executed the plan. */
 export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   const executed = (snapshot.tasks ?? []).length > 0 && snapshot.plan !== null;
   return {
@@ -173,7 +170,7 @@ function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<stri
         status: task.status,
         error: task.error ?? null,
         result: task.result ?? null,
-        // All tasks are made when the job begins; when each was begun, its first message says.
+        // All tasks are created with the job; the first message of each tells when it started.
         startedAt: null,
         endedAt: task.completed_at ?? null,
         earlier: tasks.filter(one => isEarlierRound(one, task)).map(({ id }) => id)

@@ -5,7 +5,7 @@ import { said } from '../text/translate';
 import { bounded } from '../text/visible';
 import { Icon } from './icons';
 
-/** Something the user should see to. Amber is kept for exactly this. */
+/** Something the user must see to; amber is reserved for this. */
 export function Note({ children }: { children: ComponentChildren }): VNode {
   return (
     <p class="cw-note cw-colour-ask">
@@ -15,7 +15,7 @@ export function Note({ children }: { children: ComponentChildren }): VNode {
   );
 }
 
-/** Why something did not work, as it was written: lists are lists. */
+/** A failure's reason, rendered as Markdown. */
 export function Reason({ text, colour = 'error' }: { text: string; colour?: string }): VNode {
   return (
     <div class={`cw-result cw-colour-${colour}`}>
