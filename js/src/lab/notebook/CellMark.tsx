@@ -1,7 +1,4 @@
-/**
- * What stands below a cell that the agent has changed: what happened, what it was, and the two
- * decisions.
- */
+/** The bar below a changed cell: what happened, the diff, Accept and Revert. */
 
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -20,11 +17,11 @@ const WORDS: Record<Standing['kind'], string> = {
 
 interface CellMarkProps {
   standing: Standing;
-  /** How many changes wait in the whole notebook. */
+  /** Open changes in the whole notebook. */
   count: number;
   decide: (decision: Decision) => Promise<void>;
   acceptAll: () => Promise<void>;
-  /** What of the notebook is older than the change. */
+  /** Cells that are older than the change. */
   stale: VNode;
 }
 
@@ -87,7 +84,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
   );
 }
 
-/** A cell that is new has nothing to compare with, and one that was moved is as it was. */
+/** New cells have nothing to compare with, and moved ones are unchanged. */
 function rowsOf(kind: Standing['kind'], before: string, source: string): readonly Row[] {
   if (kind === 'moved') {
     return [];
@@ -98,7 +95,7 @@ function rowsOf(kind: Standing['kind'], before: string, source: string): readonl
     : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
 }
 
-/** For cells whose editor shows nothing of it: deleted ones, and Markdown that is rendered. */
+/** For cells without a usable editor: deleted ones, and rendered Markdown. */
 function Unified({
   rows,
   isForRendered = false

@@ -1,6 +1,6 @@
-/** What the server asks this page about its notebooks, and how long answers travel. */
+/** Wire types of the server's questions about notebooks, and chunking of long answers. */
 
-/** The server takes no messages of any length. */
+/** Chunk size: the server limits the size of messages. */
 const PART = 500_000;
 
 export interface Question {
@@ -11,7 +11,7 @@ export interface Question {
 
 export type Answer = { ok: true } | { ok: false; code: string; message?: string };
 
-/** The frames that bring an answer. A character is never cut in two: halves are not text. */
+/** Splits an answer into frames, never inside a surrogate pair. */
 export function inParts(question: number, answer: Answer): object[] {
   const text = JSON.stringify(answer);
   const frames: object[] = [];

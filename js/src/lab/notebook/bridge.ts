@@ -1,4 +1,4 @@
-/** Tells the server which notebooks this page has open, and lets it read and change them here. */
+/** Tells the server which notebooks are open here, and lets it read and change them. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
@@ -12,7 +12,7 @@ import type { CellServer } from './marks';
 import { PersonRuns } from './personRuns';
 import { staleCells } from './staleness';
 
-/** Their code is loaded with the first notebook. */
+/** Loaded with the first notebook. */
 type Operations = typeof import('./operations');
 
 export class NotebookBridge {
@@ -51,7 +51,7 @@ export class NotebookBridge {
     this.tell();
   }
 
-  /** From the first notebook on; does nothing the second time. */
+  /** Called for each notebook; idempotent. */
   private listen(): void {
     if (this.operations === null) {
       this.operations = import('./operations');
@@ -72,7 +72,7 @@ export class NotebookBridge {
     );
   }
 
-  /** Several changes in one turn are told once. */
+  /** Coalesces several changes in one turn. */
   private tell(): void {
     if (!this.isTelling) {
       this.isTelling = true;
@@ -92,7 +92,7 @@ export class NotebookBridge {
     this.socket.send({ type: 'documents', documents, focused: document.hasFocus() });
   }
 
-  /** A notebook may have several views; the one that the user is in goes first. */
+  /** A notebook may have several views; prefers the current one. */
   private find(path: string): NotebookPanel | undefined {
     const found = this.panels().filter(panel => panel.context.localPath === path);
     return found.find(panel => panel === this.tracker.currentWidget) ?? found[0];

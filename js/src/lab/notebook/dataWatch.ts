@@ -5,7 +5,7 @@ import { ICoworkModel } from '../model/coworkModel';
 import { isOnServer } from './drives';
 import type { DataWatch } from './watchData';
 
-/** Its code is loaded with the first notebook. */
+/** Loaded with the first notebook. */
 export const dataWatch: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:watch-data',
   description: 'Shows what cells that the user runs did to tables, once switched on.',

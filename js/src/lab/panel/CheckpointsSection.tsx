@@ -14,7 +14,7 @@ import { Section } from './Section';
 
 const MADE = ['checkpoint-created', 'job-completed'];
 
-/** The states one can go back to, as a time line, newest first. */
+/** Timeline of checkpoints, newest first. */
 export function CheckpointsSection({
   context,
   open = true
@@ -89,13 +89,13 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
   );
 }
 
-/** How much all that can be taken back takes, and how far back it goes. */
+/** Disk space of all checkpoints, and the age of the oldest. */
 function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
   const used = t('All conversations: %1 of %2', size(bytes), size(limit));
   return <p class="cw-dim cw-row">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }
 
-/** One file by its name, several by their number. */
+/** The name of a single file, else the count. */
 function files({ files: touched }: Checkpoint): string {
   const names = touched.filter(one => typeof one === 'string');
   return names.length === 1

@@ -13,21 +13,20 @@ import { imagesIn, type Pictures } from './pictures';
 interface ComposerProps {
   text: string;
   placeholder: string;
-  /** Grows when the field should get the keyboard. */
+  /** A change focuses the field. */
   summons: number;
   sending: Action;
-  /** What the message can point at. */
+  /** Where mentions are resolved. */
   place: MentionPlace;
   pictures: Pictures;
-  /** While a job runs it can be stopped, and what is sent waits for the agent's next turn. */
+  /** Set while a job runs: messages are then queued for the agent's next turn. */
   onStop: (() => void) | null;
   onInput: (text: string) => void;
   onSend: () => void;
-  /** The role that would answer, to be switched here. */
+  /** The role switcher. */
   children: ComponentChildren;
 }
 
-/** Where one writes to the agent. */
 export function Composer(props: ComposerProps): VNode {
   const { text, placeholder, summons, sending, place, pictures, onStop, onInput, onSend } = props;
   const { channel } = usePanel();
@@ -40,7 +39,7 @@ export function Composer(props: ComposerProps): VNode {
       field.current.setSelectionRange(length, length);
     }
   }, [summons]);
-  // What is queued is words alone.
+  // Queued messages cannot have images.
   const canSend = text.trim() !== '' && (onStop === null || pictures.items.length === 0);
   const take = (event: Event, data: DataTransfer | null): void => {
     const images = allows?.('pictures') === false ? [] : imagesIn(data);
@@ -95,7 +94,7 @@ export function Composer(props: ComposerProps): VNode {
             {t('Queue')}
           </Button>
         )}
-        {/* One in the place of the other, so that the keyboard stays where it was. */}
+        {/* One replaces the other in place, so that keyboard focus stays. */}
         {onStop === null ? (
           <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>
             {t('Send')}
@@ -111,7 +110,7 @@ export function Composer(props: ComposerProps): VNode {
   );
 }
 
-/** The images that go along. Who cannot see them is said before they are sent. */
+/** Attached images. Warns before sending if the model cannot see them. */
 function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: boolean }): VNode {
   const answerer = usePanel().answerer();
   const { items } = pictures;

@@ -24,13 +24,10 @@ import { RenameField } from './RenameField';
 
 const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPicker);
 
-/**
- * So many of its newest cards are shown at first, and so many more each time that the user wants
- * earlier ones.
- */
+/** Page size of the list of cards, newest first. */
 const AT_ONCE = 20;
 
-/** Who gets the next message may be another one then. */
+/** These events may change the recipient of the next message. */
 const ASKED_ANEW = ['job-started', 'role-changed'];
 
 interface Opened {
@@ -38,9 +35,7 @@ interface Opened {
   cards: readonly string[];
 }
 
-/**
- * The jobs that have a card of their own; an execution stands on the card where its plan was made.
- */
+/** Jobs with their own card; an execution belongs to the card of its plan. */
 function cardsOf(jobs: readonly Job[]): string[] {
   const roots = jobs.filter(({ id, card_id }) => id === card_id);
   const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
@@ -51,15 +46,12 @@ function cardsOf(jobs: readonly Job[]): string[] {
 
 interface ConversationViewProps {
   id: string;
-  /** The model that the user has picked for what comes; empty for the conversation's own. */
+  /** Model picked for the next message; empty for the conversation's own. */
   model: string;
   picker: VNode;
   onBack: () => void;
 }
 
-/**
- * One conversation: what was said and done, the plan, what waits, and where one goes on writing.
- */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
   const happened = useActivity(ASKED_ANEW, id);
@@ -164,7 +156,7 @@ interface TalkProps {
   conversation: OpenConversation;
   cards: readonly string[];
   model: string;
-  /** A job began that no card here shows. */
+  /** Called when a job starts that no card shows. */
   onMore: () => void;
 }
 
@@ -192,7 +184,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
     }
   };
   const send = (): void => {
-    // What is said to a planner is about the plan above; to anybody else it is a new request.
+    // A message to the planner is about the plan above; to any other role it is a new request.
     const about = role === 'planner' && last?.state.plan ? { card_id: last.card.job_id } : {};
     const body = {
       content: text.trim(),
@@ -285,10 +277,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   );
 }
 
-/**
- * Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be
- * sent.
- */
+/** Queues the message for the next turn; false if the job has ended, so that it can be sent. */
 async function isQueued(channel: Channel, context: string, content: string): Promise<boolean> {
   try {
     await channel.request('POST', `context/${context}/queue`, { content });
@@ -312,7 +301,7 @@ function CardOf({
 }): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
-  // The same card as long as it is drawn, which is about one job: another would be taken for news.
+  // Keep the same object while mounted: a new card would count as an update.
   const [card] = useState(() => emptyRunCard(id, root, role, title));
   return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

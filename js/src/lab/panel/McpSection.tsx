@@ -19,7 +19,7 @@ const USED = ['job-completed', 'tool-result'];
 const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
 const MAX_OUTPUT = 8000;
 
-/** Other people's servers, whose tools agents can use: how they are doing, and what they claim. */
+/** MCP servers with their status, tools and claims. */
 export function McpSection(): VNode {
   return (
     <Section title={t('MCP servers')} open={false}>
@@ -163,7 +163,7 @@ function Tools({ tools }: { tools: readonly McpTool[] }): VNode {
   );
 }
 
-/** What a role needs for it, and what the tool says of itself, which is only said. */
+/** Permissions a role needs for the tool, and the tool's unverified hints. */
 function claims({ hints, permissions }: McpTool): string {
   const said = Object.entries(hints).map(([hint, so]) =>
     so ? oneLine(hint, 40) : t('not %1', oneLine(hint, 40))

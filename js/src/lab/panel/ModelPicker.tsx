@@ -14,12 +14,12 @@ interface ServedModel {
 interface ModelPickerProps {
   health: Health | null;
   check: Check;
-  /** What the user has picked; empty for the one that the server is set up with. */
+  /** Empty for the server's default. */
   picked: string;
   onPick: (model: string) => void;
 }
 
-/** Which model answers, and how it stands; where the server has several, to be picked. */
+/** Status of the model, and a choice if the server has several. */
 export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps): VNode {
   const { channel } = usePanel();
   const ready = health?.model.ready === true;
@@ -58,7 +58,7 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
   );
 }
 
-/** In a word; the section about the model has the sentence. */
+/** Short form; the model section has the full sentence. */
 export function stateWord(health: Health | null, check: Check): string {
   if (health === null) {
     return check.state === 'failed' ? t('no answer') : t('loading…');

@@ -34,20 +34,18 @@ const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved
 
 export interface OverviewProps {
   inbox: readonly InboxItem[];
-  /** Whether the user wants to be told of what waits. */
   notify: boolean;
-  /** The role that a new conversation would have. */
+  /** Role of a new conversation. */
   role: string;
   health: Health | null;
-  /** A check that the user asked for, or whose failure the user should know of; else idle. */
+  /** A check that the user requested, or a failure worth showing; otherwise idle. */
   check: Check;
-  /** The model that the user has picked; empty for the one that the server is set up with. */
+  /** Empty for the server's default. */
   model: string;
-  /** False when no notebook is open that could take a cell. */
+  /** False if no notebook is open. */
   canInsert: boolean;
-  /** What is about to be said. */
   draft: string;
-  /** Grows when the field for it should get the keyboard. */
+  /** A change focuses the field. */
   summons: number;
   onDraft: (text: string) => void;
   onNew: () => void;
@@ -55,10 +53,7 @@ export interface OverviewProps {
   onCheck: () => void;
 }
 
-/**
- * In the order of attention: what waits, how far things are, what can be taken back, and everything
- * else.
- */
+/** Ordered by urgency: what waits, progress, rollback, everything else. */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
   const happened = useActivity(LISTED_ANEW);
@@ -108,8 +103,8 @@ export function Overview(props: OverviewProps): VNode {
 }
 
 /**
- * The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest
- * of all.
+ * The conversation whose plan and checkpoints are shown: this notebook's newest, or the newest of
+ * all.
  */
 function presentOf(
   conversations: readonly Conversation[],
@@ -199,7 +194,7 @@ function ModelSection({
   );
 }
 
-/** A conversation begins with what is said in it: until then there is none to tidy up. */
+/** The conversation is created with its first message, so that none is left empty. */
 function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps): VNode {
   const { channel, notebook, open } = usePanel();
   const sending = useAction();

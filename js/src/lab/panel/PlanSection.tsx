@@ -21,10 +21,10 @@ const CHANGED = [
   'permission-request',
   'question-asked'
 ];
-/** Of a longer plan, the steps around where it stands. */
+/** Longer plans show only the steps around the current one. */
 const MAX_STEPS = 12;
 
-/** How far the plan of a conversation has come; the conversation has the rest. */
+/** Progress of the conversation's plan. */
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
   const changed = useActivity(CHANGED, context);

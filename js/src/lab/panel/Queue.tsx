@@ -14,7 +14,7 @@ interface QueuedMessage {
   content: string;
 }
 
-/** What the user has said while a job runs, until the agent reads it; it can be taken back. */
+/** Messages sent while a job runs, until the agent reads them; they can be withdrawn. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
   const feed = useActivity(QUEUED, context);

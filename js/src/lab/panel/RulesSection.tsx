@@ -28,7 +28,7 @@ interface Rule {
 
 const COLOURS: Record<Effect, string> = { allow: 'ok', ask: 'ask', deny: 'error' };
 
-/** What the user has said about tools, once and for all; each can be taken back. */
+/** Permission rules; each can be revoked. */
 export function RulesSection(): VNode {
   return (
     <Section title={t('Rules')} open={false}>
@@ -109,7 +109,7 @@ function effectWord(effect: Effect): string {
   }
 }
 
-/** Where it applies, where it comes from, and why it may have no effect. */
+/** Scope, source, and why the rule may have no effect. */
 function why({ scope, source, problem, active }: Rule): string {
   const where = {
     session: t('In one conversation, until it ends.'),

@@ -11,7 +11,6 @@ import { useLoaded, useActivity, usePanel } from './context';
 
 const USED = ['job-completed'];
 
-/** Which skills there are, when each was used, and a switch for each. */
 export function Skills(): VNode {
   const { channel } = usePanel();
   const used = useActivity(USED);

@@ -23,14 +23,11 @@ export interface Workflow {
   description: string;
   role: string;
   parameters: Record<string, unknown>;
-  /** Set if it is a plan that was saved. */
+  /** Set for a saved plan. */
   template?: { source: string; parameters: TemplateParameter[] } | null;
 }
 
-/**
- * A form made from the workflow's schema. Running it opens the conversation in which the agent
- * works on it.
- */
+/** Form generated from the workflow's schema. Running it opens the conversation. */
 export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const { channel, notebook, open } = usePanel();
   const fields = useMemo(() => fieldsOf(workflow.parameters, notebook), [workflow, notebook]);
@@ -120,7 +117,7 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
   );
 }
 
-/** Fills the field in from Lab's file dialog; the path can be typed as well. */
+/** Fills the field from Lab's file dialog. */
 function Browse({
   field,
   title,

@@ -13,7 +13,7 @@ import { Section } from './Section';
 import { WorkflowForm, type Workflow } from './WorkflowForm';
 import { WorkflowTools } from './WorkflowTools';
 
-/** After which there may be more of them: plans are saved once they were carried out. */
+/** Plans can be saved as workflows once executed, so reload after runs. */
 const WORKED = ['job-started', 'job-completed'];
 
 interface Category {
@@ -22,7 +22,7 @@ interface Category {
   workflows: { name: string }[];
 }
 
-/** Ready-made requests, by category; each opens its form in place. */
+/** Workflows by category; each opens its form in place. */
 export function WorkflowsSection(): VNode {
   return (
     <Section title={t('Workflows')} open={false}>

@@ -1,4 +1,4 @@
-/** MCP servers as the server tells of them, and entries as people paste them. */
+/** Wire types of MCP servers, and parsing of pasted entries. */
 
 import { CoworkError } from '../../shared/channel/channel';
 import { t } from '../../shared/text/translate';
@@ -8,7 +8,7 @@ export interface McpTool {
   name: string;
   tool: string;
   description: string;
-  /** What it claims; nobody has checked it. */
+  /** The tool's own claims, unverified. */
   hints: Record<string, boolean>;
   permissions: string[];
   pinned: 'new' | 'same' | 'changed';
@@ -36,8 +36,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs
- * a name. Throws what is wrong with it.
+ * Accepts a whole `mcpServers`, servers by name, or one entry with a separate name. Throws a
+ * `CoworkError`.
  */
 export function readServers(text: string, name: string): NewServer[] {
   const fault = jsonFault(text);
@@ -83,7 +83,7 @@ function noServer(): CoworkError {
   );
 }
 
-/** `offset` is the place in the text that is wrong. */
+/** `offset`: position of the error in the text. */
 function unreadable(message: string, offset?: number): CoworkError {
   return new CoworkError({ code: 'unreadable', message, details: { offset } });
 }

@@ -1,4 +1,4 @@
-/** The side panel in Lab: what it learns of the page around it. */
+/** Connects the side panel to Lab. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
@@ -70,7 +70,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
     );
     notebooks?.currentChanged.connect(() => {
       view.update();
-      // A notebook that has just been opened gets its model a little later.
+      // A notebook that was just opened gets its model later.
       void notebooks.currentWidget?.context.ready.then(() => view.update());
     });
     notebooks?.widgetAdded.connect(
@@ -89,7 +89,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Its card stands in the notebook that is looked at. */
+/** Whether the card's notebook is the current one. */
 function isInFront(notebooks: INotebookTracker | null, path: string | null): boolean {
   const current = notebooks?.currentWidget;
   return path !== null && current?.isVisible === true && current.context.path === path;
