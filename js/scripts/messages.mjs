@@ -42,7 +42,7 @@ function visit(node, file) {
       const texts = constants(first);
       texts?.forEach(text => add([text], place));
       if (!texts) {
-        problems.push(`${place}: ${name}() takes a constant text; use said() for others.`);
+        problems.push(`${place}: ${name}() needs a constant text; otherwise use translateKnown().`);
       }
     } else if (name === 'counted') {
       const [one, many] = [constants(second), constants(third)];

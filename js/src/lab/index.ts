@@ -23,8 +23,8 @@ import { gestures } from './gestures/plugin';
 import { ActivityFeed, WakingChannel } from './model/activityFeed';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
-import { dataWatch } from './notebook/dataWatch';
-import { panel, place, IPanelPlace } from './panel/plugin';
+import { dataWatch } from './notebook/dataWatchPlugin';
+import { panel, place, IPanelState } from './panel/plugin';
 import { followView } from './model/currentConversation';
 import { loadTranslation } from './locale/translation';
 import { bindPreferences } from './model/preferences';
@@ -65,12 +65,12 @@ const commands: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:commands',
   description: 'The commands of Cowork, and their places in the palette and the launcher.',
   autoStart: true,
-  requires: [ICoworkModel, IPanelPlace],
+  requires: [ICoworkModel, IPanelState],
   optional: [INotebookTracker, ICommandPalette, IDefaultFileBrowser, ILauncher],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
-    where: IPanelPlace,
+    where: IPanelState,
     notebooks: INotebookTracker | null,
     palette: ICommandPalette | null,
     files: IDefaultFileBrowser | null,

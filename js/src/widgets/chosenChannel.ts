@@ -1,7 +1,7 @@
 import type { Channel, CoworkError, EventListener, Method } from '../shared/channel/channel';
 
 /** Codes from a Jupyter server without Cowork, or one this page is not logged in to. */
-const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
+const FOREIGN_ERRORS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
 
 /**
  * Prefers the server, which answers while the kernel is busy, and falls back to the kernel. The
@@ -52,7 +52,9 @@ export class ChosenChannel implements Channel {
         // Unavailable for now: try the server again next time.
         this.choice = null;
       }
-      return status === 0 || status >= 500 || OF_OTHERS.includes(code) ? this.kernel : this.server;
+      return status === 0 || status >= 500 || FOREIGN_ERRORS.includes(code)
+        ? this.kernel
+        : this.server;
     }
   }
 }

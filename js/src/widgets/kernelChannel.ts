@@ -83,7 +83,7 @@ export class KernelChannel implements Channel {
           if (answer.status >= 200 && answer.status < 300) {
             resolve(answer.body as Answer);
           } else {
-            reject(errorFromBody(answer.status, answer.body) ?? notUnderstood(answer.status));
+            reject(errorFromBody(answer.status, answer.body) ?? invalidReply(answer.status));
           }
         },
         fail: error => {
@@ -94,7 +94,7 @@ export class KernelChannel implements Channel {
       try {
         this.model.send({ id, ...question });
       } catch {
-        this.waiting.get(id)?.fail(notConnected());
+        this.waiting.get(id)?.fail(disconnectedError());
       }
     });
   }
@@ -105,7 +105,7 @@ export class KernelChannel implements Channel {
     this.subscriptions.clear();
     this.model.off('msg:custom', this.listener);
     for (const request of [...this.waiting.values()]) {
-      request.fail(notConnected());
+      request.fail(disconnectedError());
     }
   }
 
@@ -158,14 +158,14 @@ function noAnswer(): CoworkError {
   });
 }
 
-function notConnected(): CoworkError {
+function disconnectedError(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
     message: t('This card is not connected to a kernel. Run its cell again.')
   });
 }
 
-function notUnderstood(status: number): CoworkError {
+function invalidReply(status: number): CoworkError {
   return new CoworkError({
     code: 'unexpected_answer',
     message: t(

@@ -16,7 +16,7 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
   let own: IRenderMimeRegistry | null = null;
   return async (source, node) => {
     // Cloned on first use, with everything other extensions have registered by then.
-    own ??= rendermime.clone({ sanitizer: harmless(rendermime.sanitizer) });
+    own ??= rendermime.clone({ sanitizer: hardenSanitizer(rendermime.sanitizer) });
     const renderer = own.createRenderer(MARKDOWN);
     await renderer.renderModel(
       own.createModel({
@@ -34,7 +34,7 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
  * rendering and could leak what the agent has read, so only data URLs (Lab's diagrams) are kept;
  * other images become links.
  */
-export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
+export function hardenSanitizer(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
   return {
     ...(sanitizer.allowNamedProperties === undefined
       ? {}

@@ -13,7 +13,7 @@ import { isRecord } from '../../shared/channel/channel';
 export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
 
 /** After these the kernel has lost all its widgets. */
-const FORGETFUL = ['restarting', 'autorestarting', 'terminating', 'dead'];
+const KERNEL_LOST = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 /**
  * Lab alone would always choose the widget, and show an error where it is gone: in every notebook
@@ -63,7 +63,7 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   private onStatus(_sender: unknown, status: string): void {
-    if (FORGETFUL.includes(status)) {
+    if (KERNEL_LOST.includes(status)) {
       void this.drawAs(null);
     }
   }
@@ -110,7 +110,7 @@ async function hasWidget(panel: NotebookPanel, id: string): Promise<boolean> {
   }
   await panel.sessionContext.ready;
   const kernel = panel.sessionContext.session?.kernel;
-  if (!kernel || FORGETFUL.includes(kernel.status)) {
+  if (!kernel || KERNEL_LOST.includes(kernel.status)) {
     return false;
   }
   if (kernel.status === 'busy') {

@@ -12,12 +12,12 @@ import type { ICoworkModel } from '../model/coworkModel';
 import { coworkIcon } from '../ui/icon';
 import { insertMagicCell, notebookForCell, type Magic } from '../notebook/insertCell';
 import { PANEL_ID } from '../panel/panel';
-import type { PanelPlace } from '../panel/place';
+import type { PanelState } from '../panel/panelState';
 import { openRoleMenu } from './roleMenu';
 
 export interface CommandParts {
   model: ICoworkModel;
-  place: PanelPlace;
+  place: PanelState;
   notebooks: INotebookTracker | null;
   /** Null unless exactly one file is selected in the file browser. */
   selectedFile(): string | null;
@@ -150,7 +150,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
     isToggleable: true,
     isToggled: args =>
       args['role'] ===
-      (model.currentConversation.conversation?.addressee ?? model.preferences.role),
+      (model.currentConversation.conversation?.recipient ?? model.preferences.role),
     execute: async args => {
       if (model.currentConversation.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);

@@ -9,7 +9,7 @@ import { t } from '../../shared/text/translate';
  * Fast answers need no progress message; Lab also loses updates that arrive before the message is
  * rendered.
  */
-const PATIENCE_MS = 400;
+const PROGRESS_DELAY_MS = 400;
 const CLOSE_AFTER_MS = 5000;
 
 interface Announcement {
@@ -57,5 +57,5 @@ function showProgress(): string {
 }
 
 function pause(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, PATIENCE_MS));
+  return new Promise(resolve => setTimeout(resolve, PROGRESS_DELAY_MS));
 }

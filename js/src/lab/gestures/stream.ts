@@ -42,10 +42,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
       settings
     ).catch(() => null);
     if (response === null) {
-      throw brokenOff();
+      throw truncatedResponse();
     }
     if (!response.ok || response.body === null) {
-      throw errorFromBody(response.status, await bodyOf(response)) ?? brokenOff();
+      throw errorFromBody(response.status, await bodyOf(response)) ?? truncatedResponse();
     }
     let isWhole = false;
     try {
@@ -55,10 +55,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
         yield event;
       }
     } catch (error) {
-      throw error instanceof CoworkError ? error : brokenOff();
+      throw error instanceof CoworkError ? error : truncatedResponse();
     }
     if (!isWhole) {
-      throw brokenOff();
+      throw truncatedResponse();
     }
   };
 }
@@ -68,7 +68,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   return isRecord(body) ? body : null;
 }
 
-function brokenOff(): CoworkError {
+function truncatedResponse(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
     message: t(

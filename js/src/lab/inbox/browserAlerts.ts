@@ -86,15 +86,15 @@ export class Alerts {
 }
 
 const SECONDS = 0.35;
-const LOUDNESS = 0.08;
+const VOLUME = 0.08;
 
 /** Two soft notes. Browsers play nothing before the user's first interaction. */
 function playSound(): void {
   const audio = new AudioContext();
   const start = audio.currentTime;
   const volume = audio.createGain();
-  volume.gain.setValueAtTime(LOUDNESS, start);
-  volume.gain.exponentialRampToValueAtTime(LOUDNESS / 100, start + SECONDS);
+  volume.gain.setValueAtTime(VOLUME, start);
+  volume.gain.exponentialRampToValueAtTime(VOLUME / 100, start + SECONDS);
   volume.connect(audio.destination);
   const tone = audio.createOscillator();
   tone.frequency.setValueAtTime(659, start);

@@ -4,8 +4,8 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page, PermissionRequest, Question } from '../../shared/types';
-import { permissionOf, questionOf, text } from '../../shared/run/reading';
-import { toolWords } from '../../shared/ask/words';
+import { permissionOf, questionOf, text } from '../../shared/run/parse';
+import { toolLabel } from '../../shared/ask/labels';
 import { counted, t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
 import { includesEvent, type IActivityFeed } from '../model/activityFeed';
@@ -111,5 +111,5 @@ export function placeOf({ notebook, title }: InboxItem): string {
 export function describeItem(item: InboxItem): string {
   return item.kind === 'question'
     ? oneLine(item.question.question, 160)
-    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
+    : `${toolLabel(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }

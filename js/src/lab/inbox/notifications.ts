@@ -9,13 +9,13 @@ import { t } from '../../shared/text/translate';
 import type { ICoworkModel } from '../model/coworkModel';
 import { summarize, type InboxItem } from './inbox';
 
-export interface Sight {
+export interface Visibility {
   /** Whether the item is already visible, in the panel or as a card in the notebook. */
   isSeen(item: InboxItem): boolean;
   showPanel(): void;
 }
 
-export function notifyAboutInbox(model: ICoworkModel, sight: Sight): void {
+export function notifyAboutInbox(model: ICoworkModel, sight: Visibility): void {
   let shown: string | null = null;
   let told = new Set<string>();
   const alertBrowser = browserAlerts(model, sight);
@@ -41,7 +41,7 @@ export function notifyAboutInbox(model: ICoworkModel, sight: Sight): void {
 /** Loads the alerts when something first waits. */
 function browserAlerts(
   model: ICoworkModel,
-  sight: Sight
+  sight: Visibility
 ): (items: readonly InboxItem[], isFresh: boolean) => Promise<void> {
   let alerts: import('./browserAlerts').Alerts | null = null;
   return async (items, isFresh) => {

@@ -24,7 +24,7 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
   const id = job?.id ?? null;
   const isOver = job !== null && isFinal(job.status);
   const isDone = job?.status === 'completed' && state.busy === null;
-  const said = state.entries.length; // a rollback, for one, which takes the offer back
+  const entryCount = state.entries.length; // a rollback, for one, which takes the offer back
   useEffect(() => {
     if (!isOver) {
       seenRunning.current = id;
@@ -39,7 +39,7 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
       answer => setProposal(answer.proposal),
       () => undefined
     );
-  }, [channel, id, isOver, isDone, said, decided]);
+  }, [channel, id, isOver, isDone, entryCount, decided]);
   if (decided === 'kept') {
     return (
       <p class="cw-line" role="status">

@@ -4,9 +4,9 @@ import { Token } from '@lumino/coreutils';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
-import { askHealth, type Check } from '../../shared/model/connectionCheck';
+import { fetchHealth, type Check } from '../../shared/model/connectionCheck';
 import type { Health } from '../../shared/types';
-import { askRoles, DEFAULT_ROLE } from '../../shared/role/roles';
+import { fetchRoles, DEFAULT_ROLE } from '../../shared/role/roles';
 import { Inbox, type IInbox } from '../inbox/inbox';
 import { CurrentConversation, type ICurrentConversation } from './currentConversation';
 import type { IActivityFeed } from './activityFeed';
@@ -141,7 +141,7 @@ export class CoworkModel implements ICoworkModel {
   private async ask(): Promise<Check> {
     this._check = { state: 'busy' };
     this._changed.emit();
-    const [check] = await Promise.all([askHealth(this.channel), this.learnRoles()]);
+    const [check] = await Promise.all([fetchHealth(this.channel), this.learnRoles()]);
     this._check = check;
     if (check.state === 'answered') {
       this._health = check.health;
@@ -151,7 +151,7 @@ export class CoworkModel implements ICoworkModel {
   }
 
   async learnRoles(): Promise<void> {
-    await askRoles(this.channel).catch(() => undefined);
+    await fetchRoles(this.channel).catch(() => undefined);
   }
 
   private setPreferences(preferences: Preferences): void {

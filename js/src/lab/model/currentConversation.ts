@@ -5,10 +5,10 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
-import type { PanelPlace } from '../panel/place';
+import type { PanelState } from '../panel/panelState';
 import { includesEvent, type IActivityFeed } from './activityFeed';
 import {
-  addresseeOf,
+  fetchRecipient,
   lastUsed,
   type Conversation,
   type OpenConversation
@@ -19,7 +19,7 @@ const RELEVANT_EVENTS = ['job-started', 'role-changed'];
 /** A conversation, or a notebook's most recent one. */
 export type Place = { context: string } | { notebook: string };
 
-type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
+type Addressed = Pick<OpenConversation, 'id' | 'recipient'>;
 
 export interface ICurrentConversation {
   readonly conversation: Addressed | null;
@@ -79,7 +79,7 @@ export class CurrentConversation implements ICurrentConversation {
 
   private async find(place: Place): Promise<Addressed | null> {
     const id = 'context' in place ? place.context : await this.idOf(place.notebook);
-    return id === undefined ? null : { id, addressee: await addresseeOf(this.channel, id) };
+    return id === undefined ? null : { id, recipient: await fetchRecipient(this.channel, id) };
   }
 
   private async idOf(notebook: string): Promise<string | undefined> {
@@ -99,7 +99,7 @@ export class CurrentConversation implements ICurrentConversation {
 /** Follows what the user turned to last: a conversation in the panel, or a notebook. */
 export function followView(
   currentConversation: ICurrentConversation,
-  place: PanelPlace,
+  place: PanelState,
   notebooks: INotebookTracker | null
 ): void {
   let shown: string | null = null;

@@ -4,11 +4,11 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/ui/Button';
-import { counted, msg, said, t } from '../../shared/text/translate';
-import type { Decision, Standing } from './cellChanges';
+import { counted, msg, translateKnown, t } from '../../shared/text/translate';
+import type { Decision, PlacedChange } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 
-const WORDS: Record<Standing['kind'], string> = {
+const WORDS: Record<PlacedChange['kind'], string> = {
   added: msg('Added by Cowork'),
   changed: msg('Changed by Cowork'),
   moved: msg('Moved by Cowork'),
@@ -16,7 +16,7 @@ const WORDS: Record<Standing['kind'], string> = {
 };
 
 interface CellMarkProps {
-  standing: Standing;
+  standing: PlacedChange;
   /** Open changes in the whole notebook. */
   count: number;
   decide: (decision: Decision) => Promise<void>;
@@ -35,7 +35,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
   const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
   const lines = changedLines(rows);
   return (
-    <div class="cw-cell-mark-change" role="group" aria-label={said(WORDS[kind])}>
+    <div class="cw-cell-mark-change" role="group" aria-label={translateKnown(WORDS[kind])}>
       {kind === 'deleted' && <Unified rows={rows} />}
       {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && (
         <Unified rows={rows} isForRendered />
@@ -43,7 +43,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
       {isSideBySide && <SideBySide rows={rows} />}
       <div class="cw-cell-mark-row">
         <span>
-          {said(WORDS[kind])}
+          {translateKnown(WORDS[kind])}
           {lines > 0 && ` · ${counted(lines, '%1 line', '%1 lines')}`}
           {isEdited && ` · ${t('you edited it since')}`}
         </span>
@@ -85,7 +85,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
 }
 
 /** New cells have nothing to compare with, and moved ones are unchanged. */
-function rowsOf(kind: Standing['kind'], before: string, source: string): readonly Row[] {
+function rowsOf(kind: PlacedChange['kind'], before: string, source: string): readonly Row[] {
   if (kind === 'moved') {
     return [];
   }

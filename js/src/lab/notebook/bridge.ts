@@ -6,7 +6,7 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { Channel } from '../../shared/channel/channel';
 import { sharedSocket, type PageSocket } from '../../shared/channel/pageSocket';
 import { ICoworkModel } from '../model/coworkModel';
-import { inParts, type Question } from './answers';
+import { splitAnswer, type Question } from './splitAnswer';
 import { isOnServer } from './drives';
 import type { CellServer } from './marks';
 import { PersonRuns } from './personRuns';
@@ -67,9 +67,10 @@ export class NotebookBridge {
 
   private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
     const { answerTo } = await this.operations!;
-    inParts(question.id, await answerTo(question, this.find(question.path), this.cells)).forEach(
-      answer
-    );
+    splitAnswer(
+      question.id,
+      await answerTo(question, this.find(question.path), this.cells)
+    ).forEach(answer);
   }
 
   /** Coalesces several changes in one turn. */

@@ -21,7 +21,7 @@ export interface CellChange {
   above: string | null;
 }
 
-export interface Standing {
+export interface PlacedChange {
   change: CellChange;
   kind: 'added' | 'changed' | 'moved' | 'deleted';
   /** The cell at which the change is shown. */
@@ -36,7 +36,7 @@ export interface Standing {
  * The changes that this document contains. Some may be missing: undone by the user, rolled back, or
  * not yet received from another tab without real-time collaboration.
  */
-export function standing(changes: readonly CellChange[], notebook: SharedNotebook): Standing[] {
+export function standing(changes: readonly CellChange[], notebook: SharedNotebook): PlacedChange[] {
   const found = changes.map(change => {
     const cell = notebook.cells.find(one => one.id === change.cell_id);
     if (change.after === null) {
@@ -79,7 +79,7 @@ export function cellAbove(
   return id;
 }
 
-function deleted(change: CellChange, at: string): Standing {
+function deleted(change: CellChange, at: string): PlacedChange {
   return { change, kind: 'deleted', at, source: '', isEdited: false };
 }
 

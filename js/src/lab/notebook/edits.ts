@@ -85,7 +85,11 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
 }
 
 /** Reverts a change if still possible. `known` is the cell with its outputs. */
-export function takeBack(notebook: SharedNotebook, change: CellChange, known?: SavedCell): void {
+export function revertChange(
+  notebook: SharedNotebook,
+  change: CellChange,
+  known?: SavedCell
+): void {
   const { cell_id: id, before, above } = change;
   const index = notebook.cells.findIndex(one => one.id === id);
   const cell = notebook.cells[index];

@@ -6,11 +6,17 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { StaleCell } from '../../shared/types';
 import { CellMark } from './CellMark';
-import { cellAbove, standing, type CellChange, type Decision, type Standing } from './cellChanges';
-import { takeBack, type SavedCell } from './edits';
+import {
+  cellAbove,
+  standing,
+  type CellChange,
+  type Decision,
+  type PlacedChange
+} from './cellChanges';
+import { revertChange, type SavedCell } from './edits';
 import { EditorDiff } from './editorDiff';
 import { StaleNote } from './StaleCells';
-import { keepSteady } from './steady';
+import { keepScrollPosition } from './scrollPosition';
 
 type Cell = NotebookPanel['content']['widgets'][number];
 
@@ -60,7 +66,7 @@ export class Marks {
       return;
     }
     const found = standing(this.changes, model.sharedModel);
-    const places = new Map<Cell, Standing[]>();
+    const places = new Map<Cell, PlacedChange[]>();
     for (const one of found) {
       const cell = this.panel.content.widgets.find(widget => widget.model.id === one.at);
       if (cell !== undefined) {
@@ -99,8 +105,8 @@ export class Marks {
     const notebook = this.panel.content.model?.sharedModel;
     if (decision === 'revert' && notebook !== undefined) {
       const above = cellAbove(this.changes, notebook, change);
-      keepSteady(this.panel.content, () =>
-        takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id))
+      keepScrollPosition(this.panel.content, () =>
+        revertChange(notebook, { ...change, above }, this.gone.get(change.cell_id))
       );
     }
     await this.settle([change], decision);
@@ -167,7 +173,7 @@ class Mark {
     });
   }
 
-  draw(standings: readonly Standing[], drawn: (one: Standing) => preact.VNode): void {
+  draw(standings: readonly PlacedChange[], drawn: (one: PlacedChange) => preact.VNode): void {
     render(standings.map(drawn), this.node);
     const changed = standings.find(one => one.kind === 'changed');
     this.before = changed?.change.before?.source ?? null;

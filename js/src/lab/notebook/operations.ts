@@ -8,8 +8,8 @@ import { Marks, type CellServer } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
 import { hasRun, runCell, startKernel } from './running';
-import type { Answer, Question } from './answers';
-import { keepSteady } from './steady';
+import type { Answer, Question } from './splitAnswer';
+import { keepScrollPosition } from './scrollPosition';
 
 /** Saving may open a dialog; the agent does not wait for it. */
 const SAVING_MS = 3000;
@@ -55,7 +55,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       await hasRun(panel, edit.cell_id); // or what it still tells would come on top
     }
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () =>
+    keepScrollPosition(panel.content, () =>
       marksOf(panel, server).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
     );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
@@ -89,7 +89,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   replace: async (panel, model, question) => {
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () =>
+    keepScrollPosition(panel.content, () =>
       replaceContent(model.sharedModel, question as Question & Replacement)
     );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };

@@ -6,7 +6,7 @@
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
 
-const ASKS_US = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
+const USES_COWORK = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
 /** Server limit; a longer cell has to be approved on its card. */
 const MAX_TEXT = 1_000_000;
 const GONE: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
@@ -38,7 +38,7 @@ export class PersonRuns {
   private started(notebook: Notebook, { model }: Cell): void {
     const path = this.pathOf(notebook);
     const { source } = model.sharedModel;
-    if (path !== undefined && ASKS_US.test(source) && source.length <= MAX_TEXT) {
+    if (path !== undefined && USES_COWORK.test(source) && source.length <= MAX_TEXT) {
       this.running.add(model);
       this.send({ type: 'cell-started', path, cell_id: model.id, source });
     }

@@ -14,7 +14,7 @@ export interface Row {
 /** Texts that need more comparisons count as completely different. */
 const MAX_COMPARED = 1_000_000;
 /** Lines that share less than this are not split into words, which would only confuse. */
-const ALIKE = 0.4;
+const MIN_SIMILARITY = 0.4;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
 /** Lines of both texts in reading order: at each place deletions first, then insertions. */
@@ -88,7 +88,7 @@ function pieces(before: string, after: string): [Piece[], Piece[]] | null {
     });
   }
   const length = Math.max(letters(before), letters(after));
-  return common >= length * ALIKE ? sides : null;
+  return common >= length * MIN_SIMILARITY ? sides : null;
 }
 
 function add(line: Piece[], text: string, isNew: boolean): void {

@@ -12,7 +12,7 @@ import { useLoaded, useActivity, usePanel } from './context';
 import { CheckpointActions } from './standaloneActions';
 import { Section } from './Section';
 
-const MADE = ['checkpoint-created', 'job-completed'];
+const RELOAD_EVENTS = ['checkpoint-created', 'job-completed'];
 
 /** Timeline of checkpoints, newest first. */
 export function CheckpointsSection({
@@ -23,7 +23,7 @@ export function CheckpointsSection({
   open?: boolean;
 }): VNode | null {
   const { channel } = usePanel();
-  const made = useActivity(MADE, context);
+  const made = useActivity(RELOAD_EVENTS, context);
   const { value, error } = useLoaded(
     () => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`),
     [context, made]
@@ -43,7 +43,7 @@ export function CheckpointsSection({
               <Point key={one.id} checkpoint={one} context={context} />
             ))}
           </ol>
-          {value?.store && <Room {...value.store} />}
+          {value?.store && <StorageUsage {...value.store} />}
         </>
       )}
     </Section>
@@ -90,7 +90,7 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
 }
 
 /** Disk space of all checkpoints, and the age of the oldest. */
-function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
+function StorageUsage({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
   const used = t('All conversations: %1 of %2', size(bytes), size(limit));
   return <p class="cw-dim cw-row">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }

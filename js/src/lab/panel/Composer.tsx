@@ -8,13 +8,13 @@ import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
 import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
-import { imagesIn, type Pictures } from './pictures';
+import { imagesIn, type Pictures } from './images';
 
 interface ComposerProps {
   text: string;
   placeholder: string;
   /** A change focuses the field. */
-  summons: number;
+  focusRequests: number;
   sending: Action;
   /** Where mentions are resolved. */
   place: MentionPlace;
@@ -28,17 +28,18 @@ interface ComposerProps {
 }
 
 export function Composer(props: ComposerProps): VNode {
-  const { text, placeholder, summons, sending, place, pictures, onStop, onInput, onSend } = props;
+  const { text, placeholder, focusRequests, sending, place, pictures, onStop, onInput, onSend } =
+    props;
   const { channel } = usePanel();
   const { allows } = useHost();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (summons > 0 && field.current) {
+    if (focusRequests > 0 && field.current) {
       field.current.focus();
       const { length } = field.current.value;
       field.current.setSelectionRange(length, length);
     }
-  }, [summons]);
+  }, [focusRequests]);
   // Queued messages cannot have images.
   const canSend = text.trim() !== '' && (onStop === null || pictures.items.length === 0);
   const take = (event: Event, data: DataTransfer | null): void => {
@@ -85,7 +86,7 @@ export function Composer(props: ComposerProps): VNode {
       {allows?.('mentions') !== false && (
         <Mentions channel={channel} place={place} field={field} text={text} />
       )}
-      <Attached pictures={pictures} isRunning={onStop !== null} />
+      <AttachedImages pictures={pictures} isRunning={onStop !== null} />
       <div class="cw-bar">
         {props.children}
         <span class="cw-grow" />
@@ -111,7 +112,13 @@ export function Composer(props: ComposerProps): VNode {
 }
 
 /** Attached images. Warns before sending if the model cannot see them. */
-function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: boolean }): VNode {
+function AttachedImages({
+  pictures,
+  isRunning
+}: {
+  pictures: Pictures;
+  isRunning: boolean;
+}): VNode {
   const answerer = usePanel().answerer();
   const { items } = pictures;
   return (

@@ -16,19 +16,19 @@ import { Composer } from './Composer';
 import { useLoaded, useActivity, usePanel } from './context';
 import { openConversation, type OpenConversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
-import { useFollowedEnd } from './followEnd';
+import { useFollowEnd } from './useFollowEnd';
 import { emptyRunCard } from './standaloneActions';
-import { usePictures } from './pictures';
+import { usePictures } from './images';
 import { Queue } from './Queue';
 import { RenameField } from './RenameField';
 
 const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPicker);
 
 /** Page size of the list of cards, newest first. */
-const AT_ONCE = 20;
+const PAGE_SIZE = 20;
 
 /** These events may change the recipient of the next message. */
-const ASKED_ANEW = ['job-started', 'role-changed'];
+const RELOAD_EVENTS = ['job-started', 'role-changed'];
 
 interface Opened {
   conversation: OpenConversation;
@@ -54,7 +54,7 @@ interface ConversationViewProps {
 
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
-  const happened = useActivity(ASKED_ANEW, id);
+  const happened = useActivity(RELOAD_EVENTS, id);
   const opened = useLoaded<Opened>(async () => {
     const [conversation, jobs] = await Promise.all([
       openConversation(channel, id),
@@ -168,10 +168,10 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
   const scroll = useRef<HTMLDivElement>(null);
-  const [most, setMost] = useState(AT_ONCE);
-  const { toEnd, hold } = useFollowedEnd(scroll);
+  const [most, setMost] = useState(PAGE_SIZE);
+  const { toEnd, hold } = useFollowEnd(scroll);
   const earlier = Math.max(0, cards.length - most);
-  const { id, addressee: role } = conversation;
+  const { id, recipient: role } = conversation;
   const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
   const running = last?.state.busy ?? null;
 
@@ -222,7 +222,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
                 look="link"
                 onClick={() => {
                   hold();
-                  setMost(most + AT_ONCE);
+                  setMost(most + PAGE_SIZE);
                 }}
               >
                 {t('Show earlier (%1 more)', String(earlier))}
@@ -248,7 +248,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
             ? t('Continue: ask, or say what to change')
             : t('Enter queues this for the agent’s next turn')
         }
-        summons={1}
+        focusRequests={1}
         sending={sending}
         place={{ context: id, role }}
         pictures={pictures}

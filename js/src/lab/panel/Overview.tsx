@@ -6,7 +6,7 @@ import { CheckButton } from '../../shared/model/CheckButton';
 import type { Check } from '../../shared/model/connectionCheck';
 import { HealthAnswer } from '../../shared/model/HealthAnswer';
 import { ModelHelp } from '../../shared/model/ModelHelp';
-import { answererOf } from '../../shared/model/HealthAnswer';
+import { modelLabel } from '../../shared/model/HealthAnswer';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
 import { t } from '../../shared/text/translate';
@@ -20,7 +20,7 @@ import { ConversationsSection } from './ConversationsSection';
 import { DeletedConversations } from './DeletedConversations';
 import { InboxSection } from './InboxSection';
 import { McpSection } from './McpSection';
-import { usePictures } from './pictures';
+import { usePictures } from './images';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
@@ -30,7 +30,7 @@ import { WorkflowsSection } from './WorkflowsSection';
 
 const Memory = lazy(async () => (await import('../memory/Memory')).Memory);
 
-const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
+const RELOAD_EVENTS = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
 export interface OverviewProps {
   inbox: readonly InboxItem[];
@@ -46,7 +46,7 @@ export interface OverviewProps {
   canInsert: boolean;
   draft: string;
   /** A change focuses the field. */
-  summons: number;
+  focusRequests: number;
   onDraft: (text: string) => void;
   onNew: () => void;
   onInsertPlan: () => void;
@@ -56,7 +56,7 @@ export interface OverviewProps {
 /** Ordered by urgency: what waits, progress, rollback, everything else. */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
-  const happened = useActivity(LISTED_ANEW);
+  const happened = useActivity(RELOAD_EVENTS);
   const listed = useLoaded(() => listConversations(channel), [happened]);
   const deleted = useLoaded(() => listDeleted(channel), [happened]);
   const [justDeleted, setJustDeleted] = useState<string | null>(null);
@@ -176,7 +176,7 @@ function ModelSection({
       {() => (
         <div class="cw-section">
           {health?.model.ready && (
-            <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>
+            <p class="cw-text">{t('%1 is ready.', modelLabel(health.model))}</p>
           )}
           {health && (
             <ModelHelp
@@ -195,7 +195,7 @@ function ModelSection({
 }
 
 /** The conversation is created with its first message, so that none is left empty. */
-function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps): VNode {
+function NewConversation({ model, draft, role, focusRequests, onDraft }: OverviewProps): VNode {
   const { channel, notebook, open } = usePanel();
   const sending = useAction();
   const pictures = usePictures();
@@ -221,7 +221,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
     <Composer
       text={draft}
       placeholder={t('Ask, or say what you want: this starts a new conversation')}
-      summons={summons}
+      focusRequests={focusRequests}
       sending={sending}
       place={{ notebook, role }}
       pictures={pictures}

@@ -4,7 +4,7 @@ import { useAction } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import { Fold } from '../../shared/ui/Fold';
 import { Note } from '../../shared/ui/Note';
-import { askRoles } from '../../shared/role/roles';
+import { fetchRoles } from '../../shared/role/roles';
 import { t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
@@ -25,12 +25,12 @@ interface Trust {
 }
 
 /** A run may have skipped what changed since it was trusted. */
-const RUNS = ['job-started', 'job-completed'];
+const RELOAD_EVENTS = ['job-started', 'job-completed'];
 
 /** Content of the folder that has no effect until the user trusts it. Hidden if there is none. */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const ran = useActivity(RUNS);
+  const ran = useActivity(RELOAD_EVENTS);
   const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
@@ -43,7 +43,7 @@ export function TrustSection(): VNode | null {
     void deciding
       .run(() => channel.request('POST', 'trust', { fingerprint: value.fingerprint, trusted }))
       .then(reload)
-      .then(() => askRoles(channel))
+      .then(() => fetchRoles(channel))
       .catch(() => undefined);
   };
   return (
@@ -69,7 +69,7 @@ export function TrustSection(): VNode | null {
               <ul class="cw-trust">
                 {value.items.map(item => (
                   <li key={`${item.kind} ${item.name}`}>
-                    <span class="cw-dim">{kindWord(item.kind)}</span>{' '}
+                    <span class="cw-dim">{kindLabel(item.kind)}</span>{' '}
                     <span class="cw-chip">{oneLine(item.name, 200)}</span>
                     {isKnown && item.trusted === false && (
                       <>
@@ -111,7 +111,7 @@ function Detail({ item: { name, detail } }: { item: TrustItem }): VNode | null {
   );
 }
 
-function kindWord(kind: string): string {
+function kindLabel(kind: string): string {
   switch (kind) {
     case 'rule':
       return t('Rule');

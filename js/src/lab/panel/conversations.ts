@@ -19,26 +19,26 @@ export interface Conversation {
 
 /** A conversation with the recipient of its next message. */
 export interface OpenConversation extends Conversation {
-  addressee: string;
+  recipient: string;
   /** Base prompt. */
   system_prompt_id: string;
 }
 
 export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
-  const [conversation, addressee] = await Promise.all([
-    channel.request<Omit<OpenConversation, 'addressee'>>('GET', `context/${id}`),
-    addresseeOf(channel, id)
+  const [conversation, recipient] = await Promise.all([
+    channel.request<Omit<OpenConversation, 'recipient'>>('GET', `context/${id}`),
+    fetchRecipient(channel, id)
   ]);
-  return { ...conversation, addressee };
+  return { ...conversation, recipient };
 }
 
-export async function addresseeOf(channel: Channel, id: string): Promise<string> {
+export async function fetchRecipient(channel: Channel, id: string): Promise<string> {
   return (await channel.request<{ role: string }>('GET', `context/${id}/role`)).role;
 }
 
 /** Page size without a filter. */
 const NEWEST = 100;
-const AT_ONCE = 1000;
+const PAGE_SIZE = 1000;
 
 /** Includes all pinned ones. */
 export async function listConversations(channel: Channel): Promise<Conversation[]> {
@@ -81,7 +81,7 @@ async function allPages(channel: Channel, query: string): Promise<Conversation[]
   do {
     const page: Page<Conversation> = await channel.request(
       'GET',
-      `context?${query}&after=${after}&limit=${AT_ONCE}`
+      `context?${query}&after=${after}&limit=${PAGE_SIZE}`
     );
     found.push(...page.items);
     after = page.next;

@@ -57,7 +57,7 @@ export function readServers(text: string, name: string): NewServer[] {
     pasted = pasted['mcpServers'];
   }
   if (!isObject(pasted)) {
-    throw noServer();
+    throw notAServer();
   }
   if ('command' in pasted || 'url' in pasted) {
     if (!name.trim()) {
@@ -69,12 +69,12 @@ export function readServers(text: string, name: string): NewServer[] {
     isObject(config) ? [{ name: key, config }] : []
   );
   if (found.length === 0) {
-    throw noServer();
+    throw notAServer();
   }
   return found;
 }
 
-function noServer(): CoworkError {
+function notAServer(): CoworkError {
   return unreadable(
     t(
       'This is not a server: it has neither a "command" nor a "url". Paste an entry from ' +

@@ -9,7 +9,7 @@ import { coworkIcon } from '../ui/icon';
 import { extras } from '../card/extras';
 import type { PanelContext } from './context';
 import type { PanelView } from './PanelView';
-import type { PanelPlace } from './place';
+import type { PanelState } from './panelState';
 import { PreactWidget } from '../ui/preactWidget';
 
 export const PANEL_ID = 'cowork-panel';
@@ -40,7 +40,7 @@ export class CoworkPanel extends PreactWidget {
 
   constructor(
     private readonly model: ICoworkModel,
-    private readonly place: PanelPlace,
+    private readonly place: PanelState,
     private readonly actions: PanelActions,
     private host: CardHost
   ) {
@@ -113,7 +113,7 @@ export class CoworkPanel extends PreactWidget {
           model={preferences.model}
           canInsert={actions.canInsert()}
           draft={place.draft}
-          summons={place.summons}
+          focusRequests={place.focusRequests}
           onDraft={text => place.write(text)}
           onNew={() => place.begin()}
           onBack={() => place.goBack()}

@@ -16,33 +16,33 @@ import { notifyAboutInbox } from '../inbox/notifications';
 import { insertBelowActive } from '../notebook/insertCell';
 import { notebookForCell } from '../notebook/insertCell';
 import { CoworkPanel } from './panel';
-import { PanelPlace } from './place';
+import { PanelState } from './panelState';
 import { openRoleMenu } from '../commands/roleMenu';
 
-export type IPanelPlace = PanelPlace;
-export const IPanelPlace = new Token<IPanelPlace>(
+export type IPanelState = PanelState;
+export const IPanelState = new Token<IPanelState>(
   'cowork-jupyter:IPanelPlace',
   'Where the user is in the side panel of Cowork.'
 );
 
-export const place: JupyterFrontEndPlugin<IPanelPlace> = {
+export const place: JupyterFrontEndPlugin<IPanelState> = {
   id: 'cowork-jupyter:place',
   description: 'Where the user is in the side panel, for commands that lead there.',
   autoStart: true,
-  provides: IPanelPlace,
-  activate: () => new PanelPlace()
+  provides: IPanelState,
+  activate: () => new PanelState()
 };
 
 export const panel: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:panel',
   description: 'The side panel of Cowork.',
   autoStart: true,
-  requires: [ICoworkModel, IPanelPlace],
+  requires: [ICoworkModel, IPanelState],
   optional: [INotebookTracker, IRenderMimeRegistry, IDefaultFileBrowser],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
-    where: IPanelPlace,
+    where: IPanelState,
     notebooks: INotebookTracker | null,
     rendermime: IRenderMimeRegistry | null,
     files: IDefaultFileBrowser | null

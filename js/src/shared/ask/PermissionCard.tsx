@@ -13,7 +13,7 @@ import { CallFacts } from '../run/ToolCall';
 import { counted, t } from '../text/translate';
 import { oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
-import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
+import { riskLabel, scopeHelp, scopeLabel, toolLabel } from './labels';
 
 /** A tool call that needs the user's permission: the whole call, its resource and why it asks. */
 export function PermissionCard({
@@ -23,15 +23,15 @@ export function PermissionCard({
   request: PermissionRequest;
   step: string | null;
 }): VNode {
-  const about = [step, riskWord(request.risk)].filter(Boolean).join(' · ');
+  const about = [step, riskLabel(request.risk)].filter(Boolean).join(' · ');
   return (
     <Card
       edge="ask"
-      label={t('Permission: %1', oneLine(`${toolWords(request.tool)} ${request.resource}`))}
+      label={t('Permission: %1', oneLine(`${toolLabel(request.tool)} ${request.resource}`))}
       header={
         <>
           <span class="cw-pill cw-colour-ask">{t('Permission')}</span>
-          <span class="cw-title">{toolWords(request.tool)}</span>
+          <span class="cw-title">{toolLabel(request.tool)}</span>
         </>
       }
       aside={<span class="cw-dim">{about}</span>}
@@ -76,8 +76,8 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
                 checked={!left.has(request.id)}
                 onChange={() => toggle(request.id)}
               />
-              <span class="cw-title">{toolWords(request.tool)}</span>
-              <span class="cw-dim">{riskWord(request.risk)}</span>
+              <span class="cw-title">{toolLabel(request.tool)}</span>
+              <span class="cw-dim">{riskLabel(request.risk)}</span>
             </label>
             <What request={request} />
           </li>
@@ -171,7 +171,7 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             onClick={() => decide('allow', scope)}
             title={scopeHelp(scope, rules)}
           >
-            {scopeWord(scope)}
+            {scopeLabel(scope)}
           </Button>
         ))}
         <span class="cw-refuse">

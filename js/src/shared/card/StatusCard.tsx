@@ -7,7 +7,7 @@ import { CheckButton } from '../model/CheckButton';
 import { useConnectionCheck, type Check } from '../model/connectionCheck';
 import { HealthAnswer } from '../model/HealthAnswer';
 import { ModelHelp } from '../model/ModelHelp';
-import { answererOf, ModelName } from '../model/HealthAnswer';
+import { modelLabel, ModelName } from '../model/HealthAnswer';
 import type { Health, StatusCardData } from '../types';
 import { RolePill } from '../role/RolePill';
 import { SavedRoles, useRoles } from '../role/roles';
@@ -89,7 +89,7 @@ function stateSentence({ model }: Health, hasStarted: boolean): string {
       : t('%1 is set up but cannot be used yet.', model.name);
   }
   return hasStarted
-    ? t('%1 is ready.', answererOf(model))
+    ? t('%1 is ready.', modelLabel(model))
     : t(
         'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
           'the plan.',

@@ -9,7 +9,7 @@ import { useContext } from 'preact/hooks';
 import type { Channel } from '../channel/channel';
 import type { CommentsProps } from '../comments/Comments';
 import type { MentionsProps } from '../mentions/Mentions';
-import type { PlanPlace } from '../plan/place';
+import type { PlanRef } from '../plan/planRef';
 import type { RunState } from '../run/state';
 
 export interface CardHost {
@@ -32,8 +32,8 @@ export interface CardHost {
   /** User settings; missing means everything is allowed. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
   plans?: {
-    History: ComponentType<PlanPlace>;
-    SaveWorkflow: ComponentType<PlanPlace>;
+    History: ComponentType<PlanRef>;
+    SaveWorkflow: ComponentType<PlanRef>;
   };
   /** Opens a conversation in the panel. */
   openConversation?: (contextId: string) => void;

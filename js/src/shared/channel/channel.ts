@@ -1,7 +1,7 @@
 /** How components reach the agent, whether a server or a kernel answers. */
 
 import type { Event } from '../types';
-import { said, t } from '../text/translate';
+import { translateKnown, t } from '../text/translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -67,7 +67,7 @@ export function errorFromBody(status: number, body: unknown): CoworkError | null
 
 export function messageOf(error: unknown): string {
   return error instanceof CoworkError
-    ? said(error.message)
+    ? translateKnown(error.message)
     : t('Something went wrong in this page. Reload it, then try again.');
 }
 

@@ -75,7 +75,7 @@ export class ServerChannel implements Channel {
       });
       return { status: response.status, ok: response.ok, text: await response.text() };
     } catch {
-      throw clock.signal.aborted ? tooSlow() : unreachable();
+      throw clock.signal.aborted ? timeoutError() : unreachable();
     } finally {
       clearTimeout(timer);
     }
@@ -115,7 +115,7 @@ function parse(text: string): unknown {
   }
 }
 
-function tooSlow(): CoworkError {
+function timeoutError(): CoworkError {
   return new CoworkError({
     code: 'timeout',
     message: t('The Jupyter server took longer than 10 seconds to answer. Try again in a moment.'),

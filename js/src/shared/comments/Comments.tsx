@@ -6,7 +6,7 @@ import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { asMessage, COMMENTABLE, commented, placeOf, selectedIn, type Place } from './places';
+import { asMessage, COMMENTABLE, commented, placeOf, selectedIn, type Place } from './targets';
 
 interface Comment extends Place {
   text: string;

@@ -208,12 +208,12 @@ function FieldRow({ name, before, after }: FieldRowProps): VNode {
       </td>
       <td>{change(({ missing }) => missing.toLocaleString())}</td>
       <td>{change(({ distinct }) => distinct?.toLocaleString() ?? '')}</td>
-      <td>{oneLine(change(rangeWords), 160)}</td>
+      <td>{oneLine(change(formatRange), 160)}</td>
     </tr>
   );
 }
 
-function rangeWords({ low, high, values }: FieldState): string {
+function formatRange({ low, high, values }: FieldState): string {
   if (values.length > 0) {
     return values.join(', ');
   }

@@ -8,7 +8,7 @@ import { useRun } from '../run/context';
 import type { Expectation, NewExpectation, TableState } from '../types';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { expectationWords, isPinned, pinsFor } from './pins';
+import { describeExpectation, isPinned, pinsFor } from './pins';
 
 /** Loads the conversation's expectations on demand. */
 function useExpectations(): {
@@ -37,7 +37,7 @@ export function PinMenu({ of, table }: { of: string; table: TableState }): VNode
   return (
     <div class="cw-pins" role="group" aria-label={t('Expect from now on')}>
       {pinsFor(of, table).map(pin => {
-        const words = expectationWords(pin);
+        const words = describeExpectation(pin);
         return isPinned(pin, all) ? (
           <span key={words} class="cw-chip">
             {t('Pinned: %1', oneLine(words, 120))}
@@ -94,7 +94,7 @@ interface RowProps {
 function Row({ expectation, busy, onSave, onRemove }: RowProps): VNode {
   const { of, value, by } = expectation;
   const [draft, setDraft] = useState<string | null>(null);
-  const words = expectationWords(expectation);
+  const words = describeExpectation(expectation);
   const isNumber = typeof value === 'number';
   const number = Number(draft);
   return (

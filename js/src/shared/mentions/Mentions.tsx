@@ -6,7 +6,7 @@ import { counted, t } from '../text/translate';
 import type { Mention, CompletionItem, CompletionItems, Page } from '../types';
 import { oneLine } from '../text/visible';
 import { MentionChips } from './Chips';
-import { mayMention, typedAt, type Typed } from './typed';
+import { mayMention, mentionAt, type TypedMention } from './mentionAt';
 
 type Field = HTMLTextAreaElement | HTMLInputElement;
 
@@ -31,7 +31,7 @@ export interface MentionsProps {
 /** Milliseconds of idle time before a draft's mentions are resolved. */
 const PAUSE = 400;
 /** Retries for what a busy kernel did not answer in time. */
-const MOST_TIMES = 3;
+const MAX_RETRIES = 3;
 
 /**
  * Completes `@` and `/` in a field, and shows what its text mentions. It only needs the field:
@@ -82,7 +82,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
   const [offers, setOffers] = useState<readonly CompletionItem[]>([]);
   const [active, setActive] = useState(0);
   const id = `cw-offers-${useId()}`;
-  const typed = useRef<Typed | null>(null);
+  const typed = useRef<TypedMention | null>(null);
   const close = (): void => {
     typed.current = null;
     setOffers([]);
@@ -93,7 +93,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     const { selectionStart: cursor, selectionEnd } = current ?? {};
     const now =
       current && typeof cursor === 'number' && cursor === selectionEnd
-        ? typedAt(current.value, cursor)
+        ? mentionAt(current.value, cursor)
         : null;
     if (now === null) {
       close();
@@ -102,13 +102,13 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     typed.current = now;
     const notebook = place.context ? null : place.notebook;
     const query = { q: now.text, role: place.role, notebook };
-    channel.request<CompletionItems>('GET', `${addressOf(place)}?${queryOf(query)}`).then(
+    channel.request<CompletionItems>('GET', `${planUrl(place)}?${queryOf(query)}`).then(
       ({ items, more }) => {
         // Ignore answers to outdated input, and lists that only repeat what is typed.
         if (typed.current === now) {
           setOffers(items.length === 1 && items[0]?.text === now.text ? [] : items);
           setActive(0);
-          if (more && again < MOST_TIMES) {
+          if (more && again < MAX_RETRIES) {
             setTimeout(() => typed.current === now && look(again + 1), PAUSE);
           }
         }
@@ -201,7 +201,7 @@ function sayChoice(field: Field | null, id: string, active: number | null): void
 }
 
 /** Typed through the editor, so that it can be undone. */
-function type(field: Field, { start, text }: Typed, typed: string): void {
+function type(field: Field, { start, text }: TypedMention, typed: string): void {
   field.focus();
   field.setSelectionRange(start, start + text.length);
   const page = field.ownerDocument;
@@ -226,7 +226,7 @@ function useMentioned(channel: Channel, place: MentionPlace, text: string): read
       ...(notebook && !context ? { notebook } : {})
     };
     const timer = setTimeout(() => {
-      channel.request<Page<Mention>>('POST', addressOf({ context }), body).then(
+      channel.request<Page<Mention>>('POST', planUrl({ context }), body).then(
         ({ items }) => isNewest && setMentions(items),
         () => undefined
       );
@@ -239,7 +239,7 @@ function useMentioned(channel: Channel, place: MentionPlace, text: string): read
   return mentions;
 }
 
-function addressOf({ context }: MentionPlace): string {
+function planUrl({ context }: MentionPlace): string {
   return context ? `context/${context}/mentions` : 'mentions';
 }
 

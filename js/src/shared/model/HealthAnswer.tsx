@@ -4,14 +4,14 @@ import { messageOf } from '../channel/channel';
 import type { Check } from './connectionCheck';
 import { Icon } from '../ui/icons';
 import type { Health } from '../types';
-import { said, t } from '../text/translate';
+import { translateKnown, t } from '../text/translate';
 
 /** Whether the model answers, and if not, what to do. */
 export function modelSentence({ model }: Health): string {
   if (!model.ready) {
     return t('Not ready: %1', model.why_not ?? t('the model does not answer.'));
   }
-  const name = answererOf(model);
+  const name = modelLabel(model);
   return model.base_url ? t('%1 answers at %2', name, model.base_url) : t('%1 answers', name);
 }
 
@@ -47,7 +47,7 @@ export function HealthAnswer({ check }: { check: Check }): VNode {
 }
 
 /** Name of the model, as the subject of a sentence. */
-export function answererOf({ provider, name }: Health['model']): string {
+export function modelLabel({ provider, name }: Health['model']): string {
   return provider === 'built-in' ? t('The built-in guide') : (name ?? provider);
 }
 
@@ -56,7 +56,7 @@ export function ModelName({ health }: { health: Health | null }): VNode {
   const where = health?.model.base_url;
   return (
     <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
-      {name ? said(name) : t('no model')}
+      {name ? translateKnown(name) : t('no model')}
     </span>
   );
 }

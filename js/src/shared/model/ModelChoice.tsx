@@ -6,8 +6,8 @@ import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 
 /** The number of buttons that are rendered at once. */
-const FEW = 10;
-const MANY = 50;
+const MAX_UNFILTERED = 10;
+const MAX_SHOWN = 50;
 
 interface ModelChoiceProps {
   names: readonly string[];
@@ -20,10 +20,10 @@ export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
   const [wanted, setWanted] = useState('');
   const words = wanted.toLowerCase().split(/\s+/);
   const found = names.filter(name => words.every(word => name.toLowerCase().includes(word)));
-  const shown = found.slice(0, MANY);
+  const shown = found.slice(0, MAX_SHOWN);
   return (
     <>
-      {names.length > FEW && (
+      {names.length > MAX_UNFILTERED && (
         <>
           <input
             class="cw-input"

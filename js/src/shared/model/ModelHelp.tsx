@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 import type { Channel } from '../channel/channel';
 import { ModelForm } from './ModelForm';
-import { LetGo, ModelOffers } from './ModelOffers';
+import { Disconnect, ModelOffers } from './ModelOffers';
 import { Note } from '../ui/Note';
 import type { Health, ModelHealth } from '../types';
 import { t } from '../text/translate';
@@ -76,7 +76,7 @@ function AnotherModel({
         }}
         models={model.models ?? []}
       />
-      <LetGo channel={channel} onChange={onChange} />
+      <Disconnect channel={channel} onChange={onChange} />
     </details>
   );
 }

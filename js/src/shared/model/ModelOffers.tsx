@@ -88,7 +88,7 @@ function nameOf({ name, context_size: size }: OfferedModel): string {
 }
 
 /** Disconnects the model; the built-in guide answers again. */
-export function LetGo({ channel, onChange }: OffersProps): VNode {
+export function Disconnect({ channel, onChange }: OffersProps): VNode {
   const leaving = useAction();
   const leave = async (): Promise<void> => {
     await channel.request('DELETE', 'models/connection');

@@ -22,7 +22,7 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
 
   async function run(): Promise<void> {
     setCheck({ state: 'busy' });
-    const result = await askHealth(channel);
+    const result = await fetchHealth(channel);
     if (mounted.current) {
       setCheck(result);
     }
@@ -30,7 +30,7 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
   return [check, run];
 }
 
-export async function askHealth(
+export async function fetchHealth(
   channel: Channel
 ): Promise<Extract<Check, { state: 'answered' | 'failed' }>> {
   try {

@@ -27,7 +27,7 @@ export function choicesIn({ skipped }: Rollback): Choice[] {
 }
 
 /** The choices in the form of a rollback request. */
-export function overwriting(
+export function overwriteRequest(
   choices: readonly Choice[],
   chosen: readonly string[]
 ): Pick<RollbackRequest, 'overwrite' | 'overwrite_cells'> {

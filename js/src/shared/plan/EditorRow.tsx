@@ -8,7 +8,7 @@ import { roleLook } from '../role/roles';
 import type { Plan, PlanStep, Role } from '../types';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { changeStep, giveTo, listOf, toggleDependency, wouldCircle } from './editing';
+import { changeStep, assignRole, listOf, toggleDependency, wouldCreateCycle } from './editing';
 
 interface EditorRowProps {
   plan: Plan;
@@ -72,7 +72,7 @@ export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: Edito
           placeholder={t('Why')}
           onInput={event => change({ reason: event.currentTarget.value })}
         />
-        <Who plan={plan} at={at} roles={roles} onChange={onChange} />
+        <RoleField plan={plan} at={at} roles={roles} onChange={onChange} />
         <Fold summary={<span class="cw-dim">{t('Tools, files, order')}</span>}>
           {() => <More plan={plan} at={at} onChange={onChange} />}
         </Fold>
@@ -129,7 +129,7 @@ function Handle({
   );
 }
 
-function Who({
+function RoleField({
   plan,
   at,
   roles,
@@ -147,7 +147,7 @@ function Who({
       aria-label={t('Step %1: who does it', number)}
       value={step.role ?? ''}
       onChange={event =>
-        onChange(giveTo(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
+        onChange(assignRole(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
       }
     >
       <option value="">{t('No role named: the Actor')}</option>
@@ -192,7 +192,7 @@ function More({
                 type="checkbox"
                 checked={step.depends_on.includes(other.id)}
                 disabled={
-                  !step.depends_on.includes(other.id) && wouldCircle(plan, step.id, other.id)
+                  !step.depends_on.includes(other.id) && wouldCreateCycle(plan, step.id, other.id)
                 }
                 onChange={() => onChange(toggleDependency(plan, at, other.id))}
               />

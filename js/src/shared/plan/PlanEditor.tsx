@@ -22,7 +22,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const { actions } = useRun();
   const [draft, setDraft] = useState(plan);
   const [overtaken, setOvertaken] = useState<number | null>(null);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const [roles, setRoles] = useState<readonly Role[]>([]);
   // If this fails, the plan's own roles can still be kept or removed.
   useEffect(() => void actions.stepRoles().then(setRoles, () => undefined), [actions]);
@@ -34,7 +34,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
     const moved = moveStep(draft, from, to);
     if (moved !== draft) {
       setDraft(moved);
-      setSaid(t('Step %1 is now number %2.', String(from + 1), String(to + 1)));
+      setAnnouncement(t('Step %1 is now number %2.', String(from + 1), String(to + 1)));
       focusRow(to, '.cw-grip');
     }
   };
@@ -90,7 +90,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
             onMove={move}
             onRemove={() => {
               setDraft(removeStep(draft, at));
-              setSaid(t('Step %1 is removed.', String(at + 1)));
+              setAnnouncement(t('Step %1 is removed.', String(at + 1)));
               focusRow(Math.max(0, at - 1), '.cw-grip');
             }}
           />
@@ -108,7 +108,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
         </Button>
       </div>
       <div class="cw-sr" role="status">
-        {said}
+        {announcement}
       </div>
       {overtaken !== null && (
         <Note>

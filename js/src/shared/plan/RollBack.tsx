@@ -12,7 +12,7 @@ import { useRun } from '../run/context';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { Preview } from './Preview';
-import { isNothing, WhatHappens } from './WhatHappens';
+import { isNothing, RollbackSummary } from './RollbackSummary';
 
 /** Two steps: the preview, then the rollback itself. */
 export function RollBack({ onClose }: { onClose: () => void }): VNode {
@@ -110,7 +110,7 @@ function Done({ result, undone, busy, error, onUndo, onClose }: DoneProps): VNod
         <Icon name="check" />
         <span>{undone ? t('The rollback is undone.') : t('Rolled back.')}</span>
       </p>
-      <WhatHappens result={result} />
+      <RollbackSummary result={result} />
       <Failure error={error ?? restarting.error} />
       <div class="cw-bar">
         {restartAndRunToHere && !isNothing(result) && (

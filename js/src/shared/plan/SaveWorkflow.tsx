@@ -8,7 +8,7 @@ import { useHost } from '../card/host';
 import type { OfferedParameter, Page, Workflow } from '../types';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { addressOf, type PlanPlace } from './place';
+import { planUrl, type PlanRef } from './planRef';
 
 /** A value of the plan, and its parameter name if it varies. */
 interface Varying extends OfferedParameter {
@@ -17,14 +17,14 @@ interface Varying extends OfferedParameter {
 }
 
 /** Saves a plan as a workflow, then offers to try it with other values. */
-export function SaveWorkflow(place: PlanPlace): VNode {
+export function SaveWorkflow(place: PlanRef): VNode {
   const [saved, setSaved] = useState<Workflow | null>(null);
   return (
     <section class="cw-sub" aria-label={t('Save as workflow')}>
       {saved === null ? (
         <SaveForm place={place} onSaved={setSaved} />
       ) : (
-        <Try place={place} workflow={saved} />
+        <TryWorkflow place={place} workflow={saved} />
       )}
     </section>
   );
@@ -43,7 +43,7 @@ function SaveForm({
   place,
   onSaved
 }: {
-  place: PlanPlace;
+  place: PlanRef;
   onSaved: (saved: Workflow) => void;
 }): VNode {
   const { channel, context, planId, revision } = place;
@@ -54,7 +54,7 @@ function SaveForm({
   const { run: load } = loading;
   const saving = useAction();
   const field = useRef<HTMLInputElement>(null);
-  const address = addressOf(place, 'parameters', { revision });
+  const address = planUrl(place, 'parameters', { revision });
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     void load(async () => {
@@ -171,7 +171,7 @@ function Choice({
 }
 
 /** Running it creates a plan with these values, which needs approval like any other. */
-function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNode {
+function TryWorkflow({ place, workflow }: { place: PlanRef; workflow: Workflow }): VNode {
   const { openConversation } = useHost();
   const parameters = workflow.template?.parameters ?? [];
   const [values, setValues] = useState<Record<string, string>>(() =>

@@ -2,11 +2,11 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { useAction } from '../ui/useAction';
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { Button, Failure } from '../ui/Button';
 import { countsSentence, diffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
-import { expectationWords } from '../effects/pins';
+import { describeExpectation } from '../effects/pins';
 import { duration, secondsBetween } from '../text/format';
 import { Fold } from '../ui/Fold';
 import { blocks, inline } from '../text/markdown';
@@ -19,7 +19,7 @@ import { Reason } from '../ui/Note';
 import type { Draft, Entry, TaskState } from '../run/state';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { StepMark, statusColour, statusWord } from './StepMark';
+import { StepMark, statusColour, statusLabel } from './StepMark';
 
 export interface StepProps {
   step: PlanStep;
@@ -90,7 +90,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
     step.rounds > 0 &&
     counted(step.rounds, 'may send the work back %1 time', 'may send the work back %1 times');
   const small = status === 'pending' ? [step.reason, after, back].filter(Boolean).join(' · ') : '';
-  const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
+  const expects = step.expects.map(one => `${one.of}: ${describeExpectation(one)}`).join(' · ');
   return useMemo(
     () => (
       <>
@@ -168,7 +168,7 @@ function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
       {!begun &&
         step.tools_needed.map(tool => (
           <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>
-            {toolWords(tool)}
+            {toolLabel(tool)}
           </span>
         ))}
       {!begun && step.files.length > 0 && (
@@ -186,7 +186,7 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
     const seconds = audit?.actual.seconds ?? secondsBetween(task?.startedAt, task?.endedAt);
     words = seconds === null ? '' : duration(seconds);
   } else if (status !== 'pending') {
-    words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusWord(status)}</span>;
+    words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusLabel(status)}</span>;
   }
   const changes = entries.flatMap(entry =>
     entry.kind === 'call' && entry.diff ? [diffCounts(entry.diff)] : []

@@ -72,7 +72,7 @@ export function changeStep(plan: Plan, at: number, change: Partial<PlanStep>): P
 }
 
 /** Only reviews can send work back. */
-export function giveTo(plan: Plan, at: number, role: PlanStep['role']): Plan {
+export function assignRole(plan: Plan, at: number, role: PlanStep['role']): Plan {
   return changeStep(plan, at, { role, rounds: 0 });
 }
 
@@ -84,7 +84,7 @@ export function toggleDependency(plan: Plan, at: number, id: string): Plan {
 }
 
 /** Whether making `step` depend on `other` would create a cycle. */
-export function wouldCircle(plan: Plan, step: string, other: string): boolean {
+export function wouldCreateCycle(plan: Plan, step: string, other: string): boolean {
   const byId = new Map(plan.steps.map(one => [one.id, one]));
   const seen = new Set<string>();
   const open = [other];

@@ -6,7 +6,7 @@ import { Button, Failure } from '../ui/Button';
 import { CoworkError, type Channel } from '../channel/channel';
 import { Icon } from '../ui/icons';
 import { RolePill } from './RolePill';
-import { askRoles, knownRoles, useRoles } from './roles';
+import { fetchRoles, knownRoles, useRoles } from './roles';
 import { t } from '../text/translate';
 
 interface RoleSwitcherProps {
@@ -33,7 +33,7 @@ export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VN
     setOpen(!open);
     // Declared and trusted roles may have changed.
     if (!open) {
-      void asking.run(() => askRoles(channel));
+      void asking.run(() => fetchRoles(channel));
     }
   };
   const choose = (name: string, confirm = false): void => {

@@ -4,7 +4,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useReducer } from 'preact/hooks';
 
 import type { Channel } from '../channel/channel';
-import { said } from '../text/translate';
+import { translateKnown } from '../text/translate';
 import type { Page, RoleLook } from '../types';
 
 export type { RoleLook } from '../types';
@@ -16,7 +16,7 @@ let known: readonly RoleLook[] = [];
 const watching = new Set<() => void>();
 
 /** Reloads the roles; everything that shows one re-renders. */
-export async function askRoles(channel: Channel): Promise<void> {
+export async function fetchRoles(channel: Channel): Promise<void> {
   const page = await channel.request<Page<RoleLook>>('GET', 'roles');
   learnRoles(page.items);
 }
@@ -49,14 +49,14 @@ export function useRoles(): (name: string) => RoleLook {
 }
 
 /** Asks once about the roles of a live card that are still unknown. */
-export function useAskedRoles(channel: Channel, names: readonly string[]): void {
+export function useFetchedRoles(channel: Channel, names: readonly string[]): void {
   const saved = useContext(Saved) ?? [];
   const isDescribed = (name: string): boolean =>
     [...known, ...saved].some(role => role.name === name);
   const missing = names.filter(name => !isDescribed(name)).join(' ');
   useEffect(() => {
     if (missing !== '') {
-      askRoles(channel).catch(() => undefined);
+      fetchRoles(channel).catch(() => undefined);
     }
   }, [channel, missing]);
 }
@@ -65,8 +65,14 @@ export function useAskedRoles(channel: Channel, names: readonly string[]): void 
 export function roleLook(name: string, saved: readonly RoleLook[] = []): RoleLook {
   const told = [...known, ...saved].find(role => role.name === name);
   return told
-    ? { ...told, label: said(told.label), description: said(told.description) }
-    : { name, label: said(spelled(name)), icon: 'person', colour: 'grey', description: '' };
+    ? { ...told, label: translateKnown(told.label), description: translateKnown(told.description) }
+    : {
+        name,
+        label: translateKnown(spelled(name)),
+        icon: 'person',
+        colour: 'grey',
+        description: ''
+      };
 }
 
 function spelled(name: string): string {

@@ -14,20 +14,20 @@ import { RolePill } from '../role/RolePill';
 import { StreamText } from '../text/StreamText';
 import { counted, t } from '../text/translate';
 import { visible } from '../text/visible';
-import { fold, type Block } from './fold';
+import { fold, type Block } from './grouping';
 import { Reason } from '../ui/Note';
-import { Checked } from './Reproduce';
+import { CheckResult } from './Reproduce';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
 /** Entries rendered before "show earlier". */
-const AT_ONCE = 60;
+const PAGE_SIZE = 60;
 
 /** Long messages of the user are folded: they know what they wrote. */
-const MAX_OF_THE_USERS = 1000;
+const MAX_USER_TEXT = 1000;
 
 export function Conversation({ entries }: { entries: readonly Entry[] }): VNode | null {
-  const [shown, setShown] = useState(AT_ONCE);
+  const [shown, setShown] = useState(PAGE_SIZE);
   const blocks = useMemo(() => fold(entries), [entries]);
   const hidden = Math.max(0, blocks.length - shown);
   if (blocks.length === 0) {
@@ -36,7 +36,7 @@ export function Conversation({ entries }: { entries: readonly Entry[] }): VNode 
   return (
     <div class="cw-talk">
       {hidden > 0 && (
-        <Button look="link" onClick={() => setShown(before => before + AT_ONCE * 4)}>
+        <Button look="link" onClick={() => setShown(before => before + PAGE_SIZE * 4)}>
           {counted(hidden, 'Show %1 earlier entry', 'Show %1 earlier entries')}
         </Button>
       )}
@@ -63,13 +63,13 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
     case 'call':
       return <ToolCall call={block} />;
     case 'text':
-      return <Said entry={block} speaker={speaker} />;
+      return <TextMessage entry={block} speaker={speaker} />;
     case 'question':
       return <Asked entry={block} />;
     case 'review':
       return <ReviewFindings review={block.review} />;
     case 'check':
-      return <Checked check={block.check} />;
+      return <CheckResult check={block.check} />;
     case 'plan':
       return null;
     default:
@@ -78,7 +78,7 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
 }
 
 /** Names the speaker only when it changes. */
-function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
+function TextMessage({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
   return useMemo(() => {
     if (entry.from === 'system') {
       return <p class="cw-dim">{visible(entry.text)}</p>;
@@ -100,10 +100,10 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
         <WithFigures figures={entry.figures}>
           <RichText
             text={withoutAssumptions(entry.text, entry.assumptions)}
-            most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined}
+            most={entry.from === 'user' ? MAX_USER_TEXT : undefined}
           />
         </WithFigures>
-        <Carried entry={entry} />
+        <Attachments entry={entry} />
         <Assumptions of={{ message_id: entry.id }} assumptions={entry.assumptions} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
         {entry.problem && (
@@ -118,7 +118,7 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
 }
 
 /** Images, mentions and so on that go with a user's message. */
-export function Carried({ entry }: { entry: TextEntry }): VNode {
+export function Attachments({ entry }: { entry: TextEntry }): VNode {
   return (
     <>
       <MentionChips mentions={entry.mentions} />

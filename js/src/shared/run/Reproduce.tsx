@@ -10,7 +10,7 @@ import type { Reproduction } from '../types';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { useRun } from './context';
-import { reproductionOf } from './reading';
+import { reproductionOf } from './parse';
 import type { RunState } from './state';
 
 export interface Check {
@@ -49,7 +49,8 @@ export function OfferCheck({
 }): VNode {
   const { actions } = useRun();
   const starting = useAction();
-  const start = (): void => void starting.run(() => actions.runAnew()).then(ok => ok && onClose());
+  const start = (): void =>
+    void starting.run(() => actions.runNotebook()).then(ok => ok && onClose());
   return (
     <section class="cw-sub" aria-label={t('Check the notebook')}>
       <p>
@@ -102,7 +103,7 @@ export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: st
   );
 }
 
-export function Checked({ check }: { check: Reproduction }): VNode {
+export function CheckResult({ check }: { check: Reproduction }): VNode {
   return (
     <div class="cw-checked">
       <p class={`cw-line cw-colour-${check.runs ? 'ok' : 'error'}`}>

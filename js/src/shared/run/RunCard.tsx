@@ -3,7 +3,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 
 import { PermissionBatch, PermissionCard } from '../ask/PermissionCard';
 import { QuestionCard } from '../ask/QuestionCard';
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { Card } from '../ui/Card';
 import type { Channel } from '../channel/channel';
 import { useHost } from '../card/host';
@@ -11,18 +11,18 @@ import { ExpectationList } from '../effects/Expectations';
 import { lazy } from '../ui/lazy';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
-import { SavedRoles, useAskedRoles, useRoles } from '../role/roles';
+import { SavedRoles, useFetchedRoles, useRoles } from '../role/roles';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { RunActions } from './actions';
 import { Announcer } from './Announcer';
 import { RunProvider } from './context';
-import { Carried, Conversation, Drafts } from './Conversation';
+import { Attachments, Conversation, Drafts } from './Conversation';
 import { Delegations } from './Delegations';
-import { mainEntries } from './fold';
+import { mainEntries } from './grouping';
 import { GuidanceLine } from './guidance';
-import { useKeptFocus } from './keptFocus';
-import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
+import { useKeepFocus } from './useKeepFocus';
+import { OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
 import {
@@ -51,7 +51,7 @@ interface RunCardProps {
 export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   const [moved, setMoved] = useState<{ from: string; card: RunCardData } | null>(null);
   const shown = moved?.from === card.job_id ? moved.card : card;
-  const onAnew = (place: { context_id: string; job_id: string }): void =>
+  const onStartOver = (place: { context_id: string; job_id: string }): void =>
     setMoved({ from: card.job_id, card: { ...withoutPast(card), ...place } });
   return (
     <SavedRoles value={shown.roles}>
@@ -59,7 +59,7 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
         key={shown.job_id}
         card={shown}
         channel={channel}
-        onAnew={onAnew}
+        onStartOver={onStartOver}
         {...(onChange ? { onChange } : {})}
       />
     </SavedRoles>
@@ -98,10 +98,10 @@ function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
 }
 
 interface RunProps extends RunCardProps {
-  onAnew: (place: { context_id: string; job_id: string }) => void;
+  onStartOver: (place: { context_id: string; job_id: string }) => void;
 }
 
-function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
+function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
   const runContext = useMemo(
@@ -113,10 +113,10 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
   const { allows, Comments, Remember } = useHost();
-  useKeptFocus(root);
+  useKeepFocus(root);
   const role = useRoles()(roleOf(state));
   const acting = Object.values(state.tasks).map(task => task.role);
-  useAskedRoles(channel, live ? [role.name, ...acting] : []);
+  useFetchedRoles(channel, live ? [role.name, ...acting] : []);
   const failed = statusOf(state) === 'failed';
   return (
     <RunProvider value={runContext}>
@@ -138,7 +138,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           footer={
             live &&
             !editing &&
-            (canGoOn(state) || runningCheck(state) !== null) && (
+            (canContinue(state) || runningCheck(state) !== null) && (
               <RunFooter state={state} onEdit={() => setEditing(true)} />
             )
           }
@@ -151,12 +151,14 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
             editing={editing}
             onEdited={() => setEditing(false)}
           />
-          {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
+          {live && card.again && canContinue(state) && (
+            <RunAgainNote again={card.again} onStartOver={onStartOver} />
+          )}
         </Card>
         {live && near && Comments && allows?.('comments') !== false && (
           <Comments root={root} id={card.job_id} />
         )}
-        {live && <Asks state={state} />}
+        {live && <OpenRequests state={state} />}
         {live && Remember && <Remember channel={channel} state={state} />}
         <Announcer state={state} />
       </div>
@@ -164,7 +166,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   );
 }
 
-function canGoOn(state: RunState): boolean {
+function canContinue(state: RunState): boolean {
   const job = presentJob(state);
   return job !== null && isFinal(job.status) && state.busy === null;
 }
@@ -186,7 +188,7 @@ function useStore(
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') {
-        store.lookAtPlan().catch(() => undefined);
+        store.refreshPlan().catch(() => undefined);
       }
     };
     document.addEventListener('visibilitychange', look);
@@ -244,9 +246,9 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   return (
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
-      {asked && <Carried entry={asked} />}
+      {asked && <Attachments entry={asked} />}
       <GuidanceLine used={state.guidance} />
-      <Missing count={state.leftOut} />
+      <OmittedMessages count={state.leftOut} />
       {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&
         (editing ? (
@@ -262,7 +264,7 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
       <Drafts drafts={drafts} />
       {live && hasEffects(state) && <ExpectationList />}
       <RunError state={state} />
-      {!live && <Waited state={state} />}
+      {!live && <UnansweredRequests state={state} />}
     </>
   );
 }
@@ -275,7 +277,7 @@ function hasEffects({ entries, plan }: RunState): boolean {
 }
 
 /** Open requests, each where it can be decided; many permissions in one batch. */
-function Asks({ state }: { state: RunState }): VNode {
+function OpenRequests({ state }: { state: RunState }): VNode {
   const found = (taskId: string | null | undefined): PlanStep | undefined =>
     taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
   const stepOf = (taskId: string | null | undefined): string | null => {
@@ -308,10 +310,10 @@ function Asks({ state }: { state: RunState }): VNode {
 }
 
 /** A record cannot be answered; it only says what was open. */
-function Waited({ state }: { state: RunState }): VNode {
+function UnansweredRequests({ state }: { state: RunState }): VNode {
   const open = [
     ...state.permissions.map(
-      ({ tool, resource }) => `${toolWords(tool)}: ${oneLine(resource, 300)}`
+      ({ tool, resource }) => `${toolLabel(tool)}: ${oneLine(resource, 300)}`
     ),
     ...state.questions.map(({ question }) => oneLine(question, 300))
   ];

@@ -6,11 +6,11 @@ import { clock, moment, money, secondsBetween, speed, tokens } from '../text/for
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
-import { counted, said, t } from '../text/translate';
+import { counted, translateKnown, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
-import { taskStart } from './fold';
+import { taskStart } from './grouping';
 import {
   isFinal,
   isPlanReady,
@@ -36,12 +36,12 @@ export function RunHeader({ state }: { state: RunState }): VNode {
         <RolePill role={roleOf(state)} />
       )}
       {roleOf(state) === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
-      <StateWord state={state} />
+      <StateLabel state={state} />
     </>
   );
 }
 
-function StateWord({ state }: { state: RunState }): VNode | null {
+function StateLabel({ state }: { state: RunState }): VNode | null {
   const status = statusOf(state);
   const job = presentJob(state);
   const isOver = status !== null && isFinal(status);
@@ -91,7 +91,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const { usage } = state;
   const isRunning = job !== null && !isFinal(job.status) && link !== 'record';
   const parts = [
-    state.model && oneLine(said(state.model), 40),
+    state.model && oneLine(translateKnown(state.model), 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
     usage.cost && money(usage.cost, usage.currency || undefined),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
@@ -108,7 +108,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
           <>
             <Clock start={job.startedAt} end={isRunning ? null : job.endedAt} />
             {isRunning && <TimeLeft state={state} />}
-            {isRunning && state.pace && <Writing pace={state.pace} />}
+            {isRunning && state.pace && <OutputSpeed pace={state.pace} />}
             {parts.length > 0 && ' · '}
           </>
         )}
@@ -129,7 +129,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
 }
 
 /** Output speed; its tooltip has what is left of the limits. */
-function Writing({ pace }: { pace: Pace }): VNode {
+function OutputSpeed({ pace }: { pace: Pace }): VNode {
   const turns = counted(pace.turns_left, '%1 turn', '%1 turns');
   const left = t('%1 and %2 of waiting left', turns, clock(pace.seconds_left));
   return <> · {[speed(pace.rate), left].join(' · ')}</>;

@@ -35,7 +35,7 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
 }
 
 /** The notebook keeps only the newest messages; the server has all of them. */
-export function Missing({ count }: { count: number }): VNode | null {
+export function OmittedMessages({ count }: { count: number }): VNode | null {
   const { actions, live } = useRun();
   const loading = useAction();
   if (count === 0) {
@@ -66,13 +66,13 @@ export function Missing({ count }: { count: number }): VNode | null {
   );
 }
 
-interface RunBeforeProps {
+interface RunAgainNoteProps {
   again: Again;
-  onAnew: (place: { context_id: string; job_id: string }) => void;
+  onStartOver: (place: { context_id: string; job_id: string }) => void;
 }
 
 /** Running a cell again sends nothing by itself: the user may only have wanted to see the card. */
-export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
+export function RunAgainNote({ again, onStartOver }: RunAgainNoteProps): VNode | null {
   const { actions } = useRun();
   const starting = useAction();
   const [gone, setGone] = useState(false);
@@ -91,7 +91,7 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
       {again.content !== undefined && (
         <Button
           disabled={starting.busy}
-          onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}
+          onClick={() => void starting.run(async () => onStartOver(await actions.startOver(again)))}
         >
           {t('Start over')}
         </Button>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { InsertButton } from '../text/CodeBlock';
 import { CopyButton } from '../ui/CopyButton';
 import { Diff, DiffCounts } from '../ui/Diff';
@@ -11,7 +11,7 @@ import { Fold } from '../ui/Fold';
 import { Icon } from '../ui/icons';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { readsSentence } from './fold';
+import { readsSentence } from './grouping';
 import { isInScratch, type CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
@@ -40,7 +40,7 @@ function CallLine({ call }: { call: CallEntry }): VNode {
   const seconds = secondsBetween(call.at, call.endedAt);
   return (
     <span class="cw-call-line">
-      <CallMark ok={call.ok} /> <span class="cw-chip">{toolWords(call.tool)}</span>{' '}
+      <CallMark ok={call.ok} /> <span class="cw-chip">{toolLabel(call.tool)}</span>{' '}
       <span>{oneLine(call.summary || target(call), 300)}</span>{' '}
       {call.diff && <DiffCounts text={call.diff} />}{' '}
       {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}

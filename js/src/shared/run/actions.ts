@@ -17,7 +17,7 @@ import type {
   RollbackRequest,
   Scope
 } from '../types';
-import type { PlanPlace } from '../plan/place';
+import type { PlanRef } from '../plan/planRef';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
@@ -56,7 +56,7 @@ export class RunActions {
     return { channel: this.channel, place: { context: card.context_id, role: roleOf(state) } };
   }
 
-  get place(): PlanPlace {
+  get place(): PlanRef {
     const { card, state } = this.store;
     return {
       channel: this.channel,
@@ -221,7 +221,7 @@ export class RunActions {
    * Runs all cells from top to bottom in a second kernel. The changes belong to this card and can
    * be rolled back with it.
    */
-  async runAnew(): Promise<void> {
+  async runNotebook(): Promise<void> {
     await this.channel.request('POST', `${this.context}/reproduce`, {
       job_id: this.store.state.root
     });
@@ -237,7 +237,11 @@ export class RunActions {
   }
 
   /** Repeats the request in a new conversation. */
-  async anew({ content, role, notebook }: Again): Promise<{ context_id: string; job_id: string }> {
+  async startOver({
+    content,
+    role,
+    notebook
+  }: Again): Promise<{ context_id: string; job_id: string }> {
     const context = await this.channel.request<{ id: string }>('POST', 'context', {
       ...(notebook ? { notebook } : {}),
       ...(role ? { role } : {})

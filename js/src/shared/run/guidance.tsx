@@ -10,11 +10,11 @@ import type { Guidance } from '../types';
 const MAX_LINE = 400;
 
 export function GuidanceLine({ used }: { used: readonly Guidance[] }): VNode | null {
-  const words = guidanceWords(used);
+  const words = describeGuidance(used);
   return words ? <p class="cw-dim cw-guidance">{oneLine(words, MAX_LINE)}</p> : null;
 }
 
-function guidanceWords(used: readonly Guidance[]): string {
+function describeGuidance(used: readonly Guidance[]): string {
   const of = (kind: string): Guidance[] => used.filter(one => one.kind === kind);
   const guides = [
     of('instructions')
@@ -40,7 +40,7 @@ export function guidanceOf(value: unknown): Guidance[] {
 }
 
 /** Removes duplicates, since every step gets the same guidance. */
-export function withMore(used: readonly Guidance[], more: readonly Guidance[]): Guidance[] {
+export function mergeGuidance(used: readonly Guidance[], more: readonly Guidance[]): Guidance[] {
   const key = ({ kind, source, name }: Guidance): string => `${kind} ${source} ${name}`;
   const known = new Set(used.map(key));
   return [...used, ...more.filter(one => !known.has(key(one)))];

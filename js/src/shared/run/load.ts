@@ -3,7 +3,7 @@
 import type { Channel } from '../channel/channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
 import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
-import { permissionOf, planOf, questionOf, text } from './reading';
+import { permissionOf, planOf, questionOf, text } from './parse';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
@@ -90,14 +90,14 @@ export function withWholeRecord(state: RunState, messages: readonly Message[]): 
   const before = new Map(state.entries.map(entry => [entry.id, entry]));
   const known = new Set(whole.entries.map(({ id }) => id));
   const entries = [
-    ...whole.entries.map(entry => withWhatWasSeen(entry, before.get(entry.id))),
+    ...whole.entries.map(entry => keepStreamedState(entry, before.get(entry.id))),
     ...state.entries.filter(({ id }) => !known.has(id))
   ];
   return inOrder({ ...whole, entries });
 }
 
 /** Messages lack withdrawn questions and the streamed output of running tools. */
-function withWhatWasSeen(entry: Entry, old: Entry | undefined): Entry {
+function keepStreamedState(entry: Entry, old: Entry | undefined): Entry {
   if (entry.kind === 'question' && old?.kind === 'question') {
     return { ...entry, answer: entry.answer ?? old.answer };
   }

@@ -1,10 +1,10 @@
 /** Converts stored messages to entries; idempotent. */
 
-import { assumptionsOf, figuresOf } from '../effects/reading';
+import { assumptionsOf, figuresOf } from '../effects/parse';
 import { mentionsOf } from '../mentions/Chips';
 import type { CardState, DataEffect, EventOf, Message, MessageOf, UserDecision } from '../types';
 import { t } from '../text/translate';
-import { questionOf } from './reading';
+import { questionOf } from './parse';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
 /** Older entries are dropped, to keep cards of very long runs light. */
@@ -60,14 +60,14 @@ function entryOf(message: Message, thoughtFor: number | null): Entry | null {
     case 'error':
       return line(message, 'error');
     case 'text':
-      return ofTheUser(message) ?? textEntry(message, thoughtFor);
+      return userEntry(message) ?? textEntry(message, thoughtFor);
     default:
       return null;
   }
 }
 
 /** User actions that are stored as messages. */
-function ofTheUser(message: MessageOf<'text'>): Entry | null {
+function userEntry(message: MessageOf<'text'>): Entry | null {
   const { approved_revision, by = 'person', reproduction } = message.data;
   if (reproduction) {
     return { ...placed(message), kind: 'check', check: reproduction };
@@ -103,9 +103,9 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
 }
 
 function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
-  const said = messageText(message);
+  const body = messageText(message);
   const { reasoning = '', problem, figures, assumptions, mentions } = message.data;
-  if (!said.trim() && !reasoning) {
+  if (!body.trim() && !reasoning) {
     return null;
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';
@@ -113,7 +113,7 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
     ...placed(message),
     kind: 'text',
     from,
-    text: said,
+    text: body,
     reasoning,
     thoughtFor,
     problem: problem || null,

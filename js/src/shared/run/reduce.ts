@@ -2,7 +2,7 @@
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../text/translate';
-import { withMore } from './guidance';
+import { mergeGuidance } from './guidance';
 import {
   changeCall,
   MAX_OUTPUT,
@@ -14,7 +14,7 @@ import {
   withEntry,
   withMessage
 } from './messages';
-import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
+import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './parse';
 import {
   isFinal,
   roleOf,
@@ -35,11 +35,11 @@ export function reduce(state: RunState, event: Event): RunState {
   }
   const next = { ...state, seq: event.seq };
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
-  return ofTheContext(next, event) ?? (isFollowed ? ofAJob(next, event) : next);
+  return reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
 }
 
 /** Events that concern every card of the conversation: role and running job. */
-function ofTheContext(state: RunState, event: Event): RunState | null {
+function reduceContextEvent(state: RunState, event: Event): RunState | null {
   switch (event.type) {
     case 'plan-update':
       return withPlan(state, event);
@@ -59,7 +59,7 @@ function ofTheContext(state: RunState, event: Event): RunState | null {
   }
 }
 
-function ofAJob(state: RunState, event: Event): RunState {
+function reduceJobEvent(state: RunState, event: Event): RunState {
   switch (event.type) {
     case 'text-delta':
       return grow(state, event, 'text');
@@ -108,7 +108,7 @@ function ofAJob(state: RunState, event: Event): RunState {
     case 'data-effect':
       return withEffect(state, event.data);
     case 'guidance-used':
-      return { ...state, guidance: withMore(state.guidance, event.data.items) };
+      return { ...state, guidance: mergeGuidance(state.guidance, event.data.items) };
     case 'usage':
       return {
         ...state,
@@ -155,11 +155,11 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     startedAt: before?.startedAt ?? created_at,
     endedAt: null
   };
-  const started = withNewsOfCheck({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
+  const started = withCheckEvent({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
   return showsJob(state, id, data) ? followJob(started, job) : started;
 }
 
-function withNewsOfCheck(state: RunState, { kind }: JobState): RunState {
+function withCheckEvent(state: RunState, { kind }: JobState): RunState {
   return kind === 'check' ? { ...state, checks: state.checks + 1 } : state;
 }
 
@@ -281,7 +281,7 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
     error: data.error ?? null,
     endedAt: created_at
   };
-  const ended = withNewsOfCheck(
+  const ended = withCheckEvent(
     { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } },
     job
   );

@@ -3,19 +3,11 @@
  */
 
 import { isRecord } from '../channel/channel';
-import { assumptionsOf, effectsOf, figuresOf } from '../effects/reading';
+import { assumptionsOf, effectsOf, figuresOf } from '../effects/parse';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { guidanceOf } from './guidance';
 import { inOrder, withDecision, withEffect, withMessage } from './messages';
-import {
-  permissionOf,
-  planOf,
-  questionOf,
-  reproductionOf,
-  reviewOf,
-  text,
-  usageOf
-} from './reading';
+import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './parse';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
@@ -43,23 +35,23 @@ export function fromCard(card: RunCardData): RunState {
     usage: usageOf(snapshot.usage),
     guidance: guidanceOf(snapshot.guidance)
   };
-  const said = (snapshot.messages ?? []).reduce(
+  const withMessages = (snapshot.messages ?? []).reduce(
     (state: RunState, one) => withMessage(state, messageOf(one)),
     empty
   );
-  const seen = effectsOf(snapshot.effects).reduce(withEffect, said);
+  const seen = effectsOf(snapshot.effects).reduce(withEffect, withMessages);
   return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, seen));
 }
 
 /** Validates a saved message once: notebooks are untrusted. */
-export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
+export function messageOf({ text: body, data, ...one }: RunSnapshot['messages'][number]): Message {
   const {
-    id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`,
+    id = `${one.message_type}-${one.created_at}-${text(body).slice(0, 40)}`,
     job_id = null,
     task_id = null,
     created_at = ''
   } = one;
-  const content = [{ type: 'text', text: text(said) }];
+  const content = [{ type: 'text', text: text(body) }];
   return {
     ...one,
     id,
@@ -98,11 +90,11 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
     return type === 'question' ? questionOf(data) : reviewOf(data);
   }
   const { parameters, error, answer, reproduction } = data;
-  const said = Object.fromEntries(
+  const decoded = Object.fromEntries(
     ['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])])
   );
   return {
-    ...said,
+    ...decoded,
     ok: data['ok'] === true,
     parameters: isRecord(parameters) ? parameters : {},
     error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,

@@ -46,7 +46,7 @@ export function counted(count: number, one: string, many: string, ...values: str
   return chosen()._n(one, many, count, ...values);
 }
 
-/** Marks a text in a table for the catalogue; `said` translates it later. */
+/** Marks a text in a table for the catalogue; `translateKnown` translates it later. */
 export function msg(text: string): string {
   return text;
 }
@@ -55,6 +55,6 @@ export function msg(text: string): string {
  * Translates a text from a table, or a fixed sentence of the server. Any other text is returned
  * unchanged, whatever gettext would do with `%1`, control characters or a key like `constructor`.
  */
-export function said(text: string): string {
+export function translateKnown(text: string): string {
   return /^(?=[A-Z]|.* )[^%\p{Cc}]*$/u.test(text) ? t(text) : text;
 }

@@ -66,7 +66,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
         <div key={file.path} class="cw-file-diff">
           <p>
             <span class="cw-chip">{oneLine(file.path)}</span>{' '}
-            <span class="cw-dim">{statusWord(file.status)}</span>{' '}
+            <span class="cw-dim">{statusLabel(file.status)}</span>{' '}
             {file.diff && <DiffCounts text={file.diff} />}
           </p>
           {file.cells?.map(cell => (
@@ -90,7 +90,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
   );
 }
 
-function statusWord(status: string): string {
+function statusLabel(status: string): string {
   switch (status) {
     case 'added':
       return t('new');

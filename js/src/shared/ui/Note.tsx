@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 import { blocks } from '../text/markdown';
-import { said } from '../text/translate';
+import { translateKnown } from '../text/translate';
 import { bounded } from '../text/visible';
 import { Icon } from './icons';
 
@@ -20,7 +20,7 @@ export function Reason({ text, colour = 'error' }: { text: string; colour?: stri
   return (
     <div class={`cw-result cw-colour-${colour}`}>
       <Icon name="alert" />
-      <div class="cw-md">{blocks(bounded(said(text), 4000))}</div>
+      <div class="cw-md">{blocks(bounded(translateKnown(text), 4000))}</div>
     </div>
   );
 }

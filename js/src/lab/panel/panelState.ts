@@ -2,7 +2,7 @@
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
-export class PanelPlace {
+export class PanelState {
   /** The open conversation, or null for the overview. */
   context: string | null = null;
   /** Draft of a new conversation's first message. */
@@ -10,11 +10,11 @@ export class PanelPlace {
   /** Role of the draft, if a command set one; else the preferred role. */
   role: string | null = null;
   /** Incremented to focus the field. */
-  summons = 0;
+  focusRequests = 0;
   isTourWanted = false;
-  private readonly _changed = new Signal<PanelPlace, void>(this);
+  private readonly _changed = new Signal<PanelState, void>(this);
 
-  get changed(): ISignal<PanelPlace, void> {
+  get changed(): ISignal<PanelState, void> {
     return this._changed;
   }
 
@@ -51,7 +51,7 @@ export class PanelPlace {
     this.context = null;
     this.draft = draft ?? this.draft;
     this.role = role;
-    this.summons += 1;
+    this.focusRequests += 1;
     this._changed.emit();
   }
 }

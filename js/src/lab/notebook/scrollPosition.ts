@@ -7,7 +7,7 @@ type Cell = Notebook['widgets'][number];
 /** Lab lays out new cells over several frames. */
 const FRAMES = 6;
 
-export function keepSteady(notebook: Notebook, change: () => void): void {
+export function keepScrollPosition(notebook: Notebook, change: () => void): void {
   const anchor = anchorOf(notebook);
   const top = anchor?.node.getBoundingClientRect().top ?? 0;
   const typing = typingIn(notebook);

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 /** Pixels from the end that still count as the end. */
 const NEAR = 40;
 
-export interface FollowedEnd {
+export interface FollowEnd {
   /** Scrolls to the end, and follows it. */
   toEnd(): void;
   /** Keeps the visible part in place while content is added above, until the user scrolls. */
@@ -12,7 +12,7 @@ export interface FollowedEnd {
 }
 
 /** Follows the end while content is added, unless the user has scrolled away. */
-export function useFollowedEnd(scroll: RefObject<HTMLElement>): FollowedEnd {
+export function useFollowEnd(scroll: RefObject<HTMLElement>): FollowEnd {
   /** Distance to the end that is kept; null while the user reads elsewhere. */
   const kept = useRef<number | null>(0);
   const place = useRef(() => undefined as void);

@@ -75,12 +75,12 @@ export function mainEntries(state: MainState): Entry[] {
     state.plan?.steps.flatMap(step => state.tasks[step.id] ?? []) ?? delegationsOf(state);
   const own = new Set(tasks.flatMap(({ id, earlier }) => [...earlier, id]));
   return state.entries.filter(
-    entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry)
+    entry => !(entry.task && own.has(entry.task)) && !isRedundant(state, entry)
   );
 }
 
 /** A delegated task (or the start) and the agent's entries up to the next one. */
-interface Stretch {
+interface Segment {
   task: TaskState | null;
   at: number;
   after: Entry[];
@@ -89,10 +89,10 @@ interface Stretch {
 /**
  * Splits the main column where tasks were delegated. Tasks older than the oldest entry come first.
  */
-export function stretches(state: RunState, entries: readonly Entry[]): Stretch[] {
+export function segments(state: RunState, entries: readonly Entry[]): Segment[] {
   const placeOf = (task: TaskState): number =>
     state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
-  const delegated = delegationsOf(state).map((task): Stretch => ({
+  const delegated = delegationsOf(state).map((task): Segment => ({
     task,
     at: placeOf(task),
     after: []
@@ -100,7 +100,7 @@ export function stretches(state: RunState, entries: readonly Entry[]): Stretch[]
   const found = [{ task: null, at: -2, after: [] }, ...delegated].sort(
     (one, other) => one.at - other.at
   );
-  for (const entry of entries.filter(one => !isHandOver(state, one))) {
+  for (const entry of entries.filter(one => !isDelegationCall(state, one))) {
     const at = state.entries.indexOf(entry);
     found
       .filter(one => one.at < at)
@@ -111,7 +111,7 @@ export function stretches(state: RunState, entries: readonly Entry[]): Stretch[]
 }
 
 /** The call that delegated a task, which has its own row; a refused one has no row. */
-function isHandOver(state: RunState, entry: Entry): boolean {
+function isDelegationCall(state: RunState, entry: Entry): boolean {
   if (entry.kind !== 'call' || entry.tool !== 'delegate') {
     return false;
   }
@@ -121,7 +121,7 @@ function isHandOver(state: RunState, entry: Entry): boolean {
 }
 
 /** Entries that the card shows elsewhere: the goal in its title, an error at its end. */
-function isRepetition(state: MainState, entry: Entry): boolean {
+function isRedundant(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(
       ({ kind, error }) => kind !== 'check' && error === entry.text

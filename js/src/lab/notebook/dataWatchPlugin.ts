@@ -3,7 +3,7 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
 import { ICoworkModel } from '../model/coworkModel';
 import { isOnServer } from './drives';
-import type { DataWatch } from './watchData';
+import type { DataWatch } from './dataWatch';
 
 /** Loaded with the first notebook. */
 export const dataWatch: JupyterFrontEndPlugin<void> = {
@@ -17,7 +17,7 @@ export const dataWatch: JupyterFrontEndPlugin<void> = {
       tracker.filter(panel => !panel.isDisposed && isOnServer(contents, panel));
     let watch: Promise<DataWatch> | null = null;
     const follow = async (panel: NotebookPanel): Promise<void> => {
-      watch ??= import('./watchData').then(
+      watch ??= import('./dataWatch').then(
         ({ DataWatch }) => new DataWatch(cowork.channel, panels)
       );
       (await watch).addSwitch(panel);

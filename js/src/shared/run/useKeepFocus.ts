@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
  * When a focused button disappears, the browser moves focus to the top of the page. Focus the card
  * instead; nothing else.
  */
-export function useKeptFocus(root: RefObject<HTMLElement>): void {
+export function useKeepFocus(root: RefObject<HTMLElement>): void {
   useEffect(() => {
     const node = root.current;
     if (node === null) {

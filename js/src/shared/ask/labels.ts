@@ -1,10 +1,10 @@
 /** Labels of tools, risks and scopes. */
 
 import type { Scope } from '../types';
-import { msg, said, t } from '../text/translate';
+import { msg, translateKnown, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 
-export function scopeWord(scope: Scope): string {
+export function scopeLabel(scope: Scope): string {
   switch (scope) {
     case 'session':
       return t('This session');
@@ -29,7 +29,7 @@ export function scopeHelp(scope: Scope, rules: readonly string[]): string {
   }
 }
 
-export function riskWord(risk: string): string {
+export function riskLabel(risk: string): string {
   switch (risk) {
     case 'low':
       return t('low risk');
@@ -70,8 +70,8 @@ const TOOLS: Record<string, string> = {
 };
 
 /** Unknown tools keep their name; tools of an MCP server also name the server. */
-export function toolWords(tool: string): string {
+export function toolLabel(tool: string): string {
   const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  return words ? said(words) : oneLine(name ? `${name} (${server})` : tool, 80);
+  return words ? translateKnown(words) : oneLine(name ? `${name} (${server})` : tool, 80);
 }

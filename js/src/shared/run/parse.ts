@@ -1,6 +1,6 @@
 /** Parses wire data defensively: missing or mistyped values become harmless defaults. */
 
-import { assumptionsOf, expectationsOf } from '../effects/reading';
+import { assumptionsOf, expectationsOf } from '../effects/parse';
 import { isRecord } from '../channel/channel';
 import type {
   PermissionRequest,

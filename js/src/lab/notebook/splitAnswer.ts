@@ -12,7 +12,7 @@ export interface Question {
 export type Answer = { ok: true } | { ok: false; code: string; message?: string };
 
 /** Splits an answer into frames, never inside a surrogate pair. */
-export function inParts(question: number, answer: Answer): object[] {
+export function splitAnswer(question: number, answer: Answer): object[] {
   const text = JSON.stringify(answer);
   const frames: object[] = [];
   let start = 0;

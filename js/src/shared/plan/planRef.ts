@@ -1,15 +1,15 @@
 import type { Channel } from '../channel/channel';
 
 /** Identifies a plan, with the channel to reach it. */
-export interface PlanPlace {
+export interface PlanRef {
   channel: Channel;
   context: string;
   planId: string;
   revision: number;
 }
 
-export function addressOf(
-  { context, planId }: PlanPlace,
+export function planUrl(
+  { context, planId }: PlanRef,
   what: string,
   query: Record<string, number> = {}
 ): string {

@@ -1,6 +1,6 @@
 /** The mention or command being typed. */
 
-export interface Typed {
+export interface TypedMention {
   /** Includes the `@` or `/`. */
   text: string;
   start: number;
@@ -11,7 +11,7 @@ const MENTION = /(?<![\w.@/+-])@(?:"[^"\n]*|[^\W\d]\w*\."[^"\n]*|[^\s"'`,;()[\]{
 const COMMAND = /^\/[\w:./-]*$/u;
 
 /** The mention or command that ends at the cursor; a command must come first in the message. */
-export function typedAt(text: string, cursor: number): Typed | null {
+export function mentionAt(text: string, cursor: number): TypedMention | null {
   const before = text.slice(0, cursor);
   const match = MENTION.exec(before.slice(-500)) ?? COMMAND.exec(before);
   return match && { text: match[0], start: cursor - match[0].length };

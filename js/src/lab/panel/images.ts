@@ -21,10 +21,10 @@ export interface Pictures {
 }
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
-const MOST = 4;
+const MAX_IMAGES = 4;
 const MAX_BYTES = 5_000_000;
 /** Total size limit of a request, in base64 characters. */
-const MAX_TOGETHER = 5_800_000;
+const MAX_TOTAL = 5_800_000;
 const MAX_SIDE = 1600;
 
 export function usePictures(): Pictures {
@@ -40,9 +40,9 @@ export function usePictures(): Pictures {
         setItems(before => {
           const all = [...before, ...made];
           const size = all.reduce((sum, { data }) => sum + bytesOf(data), 0);
-          if (all.length > MOST || size > MAX_TOGETHER) {
+          if (all.length > MAX_IMAGES || size > MAX_TOTAL) {
             setError(
-              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MOST)))
+              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MAX_IMAGES)))
             );
             return before;
           }

@@ -11,7 +11,7 @@ export function isNothing({ restored, removed }: Rollback): boolean {
 }
 
 /** What a rollback did or would do, by file. */
-export function WhatHappens({
+export function RollbackSummary({
   result,
   isPreview = false
 }: {
