@@ -69,8 +69,7 @@ export class SavedCard {
     const saved = this.saved();
     // The server does not know what the cell offers; keep it until the user has continued from
     // here.
-    const again =
-      saved?.job_id === store.card.job_id && !store.hasContinued ? saved.again : undefined;
+    const again = saved?.job_id === store.card.job_id && !store.continued ? saved.again : undefined;
     const card = { ...answer.card, ...(again ? { again } : {}) };
     if (!isSame(saved, card)) {
       const words = {

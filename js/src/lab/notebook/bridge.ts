@@ -15,7 +15,7 @@ import { staleCells } from './staleness';
 /** Loaded with the first notebook. */
 type Operations = typeof import('./operations');
 
-export class NotebookBridge {
+class NotebookBridge {
   private readonly socket: PageSocket;
   private readonly cells: CellServer;
   private readonly personRuns: PersonRuns;

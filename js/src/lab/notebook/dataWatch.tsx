@@ -21,7 +21,7 @@ const METADATA = 'cowork';
 const WATCHED = 'watch_data';
 const ITEM = 'cowork-watch-data';
 
-export function isWatched(panel: NotebookPanel): boolean {
+function isWatched(panel: NotebookPanel): boolean {
   const ours = panel.content.model?.getMetadata(METADATA) as Record<string, unknown> | undefined;
   return ours?.[WATCHED] === true;
 }

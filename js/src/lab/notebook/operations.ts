@@ -25,7 +25,7 @@ type Operation = (
 
 const marks = new WeakMap<NotebookPanel, Marks>();
 
-export const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, Operation>> = {
   read: (panel, model) => stateOf(panel, model, () => true),
 
   /** Like `read`, but with the outputs of the active cell only. */

@@ -48,7 +48,7 @@ function isText(mime: string): boolean {
   return /^text\/|(?:json|xml|javascript)$/.test(mime);
 }
 
-export function asText(value: unknown): string {
+function asText(value: unknown): string {
   return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
 }
 

@@ -2,7 +2,7 @@
 
 import { Retry } from './retry';
 
-export interface SocketListener<Frame> {
+interface SocketListener<Frame> {
   /**
    * `answer` replies on the connection the frame came from: after a reconnect nobody waits for it.
    */

@@ -64,7 +64,7 @@ function Summary({ figures }: { figures: readonly Figure[] }): VNode {
 }
 
 /** Wraps figures in place and in order; skips code. */
-export function markFigures(
+function markFigures(
   node: HTMLElement,
   figures: readonly Figure[],
   showCell?: (cellId: string) => void

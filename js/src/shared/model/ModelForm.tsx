@@ -152,9 +152,8 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       )}
       <p class="cw-dim">
         {t(
-          'The key is stored in your system\u2019s keyring if there is one; ' +
-            'otherwise it is forgotten when Jupyter stops. ' +
-            'It is never written to a notebook or a settings file.'
+          'The key is kept in your system\u2019s keyring; without one, it is forgotten when ' +
+            'Jupyter stops. It is never written to a notebook or a settings file.'
         )}
       </p>
       <button

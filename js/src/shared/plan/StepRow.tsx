@@ -21,7 +21,7 @@ import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { StepMark, statusColour, statusLabel } from './StepMark';
 
-export interface StepProps {
+interface StepProps {
   step: PlanStep;
   /** Only if it differs from the card's role. */
   role?: string;

@@ -8,11 +8,11 @@ import { questionOf } from './parse';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
 /** Older entries are dropped, to keep cards of very long runs light. */
-export const MAX_ENTRIES = 1500;
+const MAX_ENTRIES = 1500;
 /** The newest part of a running tool's output is kept. */
 export const MAX_OUTPUT = 20_000;
 
-export function messageText(message: Message): string {
+function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 

@@ -125,7 +125,7 @@ export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   };
 }
 
-export function jobState({
+function jobState({
   id,
   kind,
   role,

@@ -186,7 +186,7 @@ export interface Pace {
   seconds_left: number;
 }
 
-export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 export function emptyRun(contextId: string, jobId: string): RunState {
   return {

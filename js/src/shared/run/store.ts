@@ -34,7 +34,7 @@ export class RunStore {
   /** Buttons act only on server data: a notebook can be forged. */
   trusted = false;
   /** Whether the user has started something from this card. */
-  hasContinued = false;
+  continued = false;
   /** The original notebook, if this one is a copy. */
   copiedFrom: string | null = null;
   /** The first answer; null once an event may have outdated it. */
@@ -94,7 +94,7 @@ export class RunStore {
   /** Starts a job on this card; its first event ties it to the card. */
   async start(asking: () => Promise<unknown>): Promise<void> {
     await asking();
-    this.hasContinued = true;
+    this.continued = true;
   }
 
   /** Replaces truncated messages of the card's jobs with the full ones. */
