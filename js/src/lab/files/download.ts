@@ -3,6 +3,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 
 import { CoworkError, errorFromBody } from '../../shared/channel/channel';
+import { unreachable } from '../../shared/channel/serverChannel';
 import { t } from '../../shared/text/translate';
 
 export async function download(
@@ -16,13 +17,7 @@ export async function download(
     settings
   ).catch(() => null);
   if (response === null) {
-    throw new CoworkError({
-      code: 'unreachable',
-      message: t(
-        'The Jupyter server does not answer. Check that it is still running, then try again.'
-      ),
-      retryable: true
-    });
+    throw unreachable();
   }
   if (!response.ok) {
     const body: unknown = await response.json().catch(() => null);

@@ -3,7 +3,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 
 import { CoworkError, errorFromBody, isRecord } from '../../shared/channel/channel';
-import { t } from '../../shared/text/translate';
+import { unreachable } from '../../shared/channel/serverChannel';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
 /** Yields complete lines, however the chunks are cut. */
@@ -42,10 +42,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
       settings
     ).catch(() => null);
     if (response === null) {
-      throw truncatedResponse();
+      throw unreachable();
     }
     if (!response.ok || response.body === null) {
-      throw errorFromBody(response.status, await bodyOf(response)) ?? truncatedResponse();
+      throw errorFromBody(response.status, await bodyOf(response)) ?? unreachable();
     }
     let isWhole = false;
     try {
@@ -55,10 +55,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
         yield event;
       }
     } catch (error) {
-      throw error instanceof CoworkError ? error : truncatedResponse();
+      throw error instanceof CoworkError ? error : unreachable();
     }
     if (!isWhole) {
-      throw truncatedResponse();
+      throw unreachable();
     }
   };
 }
@@ -66,14 +66,4 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
 async function bodyOf(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null);
   return isRecord(body) ? body : null;
-}
-
-function truncatedResponse(): CoworkError {
-  return new CoworkError({
-    code: 'unreachable',
-    message: t(
-      'The Jupyter server does not answer. Check that it is still running, then try again.'
-    ),
-    retryable: true
-  });
 }

@@ -123,7 +123,7 @@ function timeoutError(): CoworkError {
   });
 }
 
-function unreachable(): CoworkError {
+export function unreachable(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
     message: t(
