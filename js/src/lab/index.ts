@@ -1,6 +1,6 @@
 /**
- * Lab's entry: small plugins, so that a part can be switched off or is missing where the host has
- * no place for it.
+ * Lab's entry point. Small plugins, so that a part can be disabled, or missing where the host lacks
+ * its token.
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
@@ -23,15 +23,15 @@ import { gestures } from './gestures/plugin';
 import { ActivityFeed, WakingChannel } from './model/activityFeed';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
-import { dataWatch } from './notebook/dataWatch';
-import { panel, place, IPanelPlace } from './panel/plugin';
+import { dataWatch } from './notebook/dataWatchPlugin';
+import { panel, place, IPanelState } from './panel/plugin';
 import { followView } from './model/currentConversation';
 import { loadTranslation } from './locale/translation';
 import { bindPreferences } from './model/preferences';
 import { openRoleMenu } from './commands/roleMenu';
 import { StatusPill } from './ui/statusPill';
 
-/** The settings schema has this plugin's name, so it is the one that reads them. */
+/** Named after the settings schema, which Lab looks up by plugin id. */
 const PLUGIN_ID = 'cowork-jupyter:plugin';
 
 const model: JupyterFrontEndPlugin<ICoworkModel> = {
@@ -65,12 +65,12 @@ const commands: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:commands',
   description: 'The commands of Cowork, and their places in the palette and the launcher.',
   autoStart: true,
-  requires: [ICoworkModel, IPanelPlace],
+  requires: [ICoworkModel, IPanelState],
   optional: [INotebookTracker, ICommandPalette, IDefaultFileBrowser, ILauncher],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
-    where: IPanelPlace,
+    where: IPanelState,
     notebooks: INotebookTracker | null,
     palette: ICommandPalette | null,
     files: IDefaultFileBrowser | null,

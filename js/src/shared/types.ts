@@ -1,7 +1,4 @@
-/**
- * The names under which the code knows what the server sends. The shapes are the server's own, see
- * `schema.ts`.
- */
+/** Short names for the server's types in `schema.ts`. */
 
 import type { components } from './schema';
 
@@ -17,13 +14,12 @@ export type JobKind = Schema['JobKind'];
 export type JobStatus = Schema['JobStatus'];
 export type StepStatus = Schema['StepStatus'];
 export type Job = Schema['Job'];
-/** What a job is, as it says itself. */
 /** Cards of earlier versions do not say who started a job. */
 export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> &
   Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
-/** As read: the server leaves out who does a step, and how often, where nothing is said of it. */
+/** The server omits a step's role and rounds if unset. */
 export type PlanStep = Required<Schema['PlanStep']>;
-/** Of a large plan a saved card has only the first steps. */
+/** A saved card has only the first steps of a large plan. */
 export type Plan = Omit<Schema['Plan'], 'steps'> & { steps: PlanStep[]; steps_left_out?: number };
 export type PlanAnswer = Schema['PlanAnswer'];
 export type Revision = Schema['RevisionSummary'];
@@ -32,14 +28,14 @@ export type FieldChange = Schema['FieldChange'];
 export type OfferedParameter = Schema['OfferedParameter'];
 export type TemplateParameter = Schema['TemplateParameter'];
 export type Workflow = Schema['WorkflowView'];
-/** What a saved card kept of it may say less than the server does. */
+/** A saved card may have less than the server. */
 export type Review = Pick<Schema['ReviewData'], 'summary' | 'findings'> & { verdict: string };
 export type Finding = Schema['Finding'];
 export type Scope = Schema['PermissionDecision']['scope'] & string;
 export type Audit = Schema['Audit'];
 export type Checkpoint = Schema['CheckpointView'];
 export type Checkpoints = Schema['CheckpointList'];
-/** What is not needed to draw it may be missing. */
+/** Fields that rendering does not need may be missing. */
 export type Rollback = Partial<Omit<Schema['RollbackResult'], 'skipped'>> &
   Pick<Schema['RollbackResult'], 'restored' | 'removed' | 'checkpoint_id'> & { skipped: Skipped[] };
 export type Skipped = Partial<Schema['Skipped']> & Pick<Schema['Skipped'], 'path' | 'why'>;
@@ -55,7 +51,7 @@ export type DataEffect = Schema['DataEffect'];
 export type Guidance = Schema['Guidance'];
 export type DataWarning = Schema['DataWarning'];
 export type Expectation = Schema['Expectation'];
-/** One that the server has not named yet. */
+/** Without the id, which the server assigns. */
 export type NewExpectation = Pick<Expectation, 'of' | 'check'> & Partial<Expectation>;
 export type StaleCell = Schema['StaleCellView'];
 export type Figure = Schema['Figure'];
@@ -65,7 +61,6 @@ export type SkillList = Schema['SkillList'];
 export type Mention = Schema['Mention'];
 export type MemoryView = Schema['MemoryView'];
 export type MemoryProposal = Schema['MemoryProposal'];
-/** What can stand behind `@` or `/`. */
 export type CompletionItem = Schema['CompletionItem'];
 export type CompletionItems = Schema['CompletionItems'];
 export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id'> & {
@@ -74,14 +69,11 @@ export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'c
 };
 export type ReproductionAnswer = Schema['ReproductionAnswer'];
 
-/** One stored event of a context; `seq` grows by one. Its type says what its data is. */
+/** A stored event; `seq` increases by one. */
 export type Event = Schema['Event'];
 export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
-/**
- * A message as it is stored, or as a saved card holds it, with less of its text. Its type says what
- * its data is.
- */
+/** A stored message, or a truncated one from a saved card. */
 export type Message = Schema['Message'] & { cut?: boolean };
 export type MessageOf<Type extends Message['message_type']> = Extract<
   Message,
@@ -95,27 +87,25 @@ export type Question = Omit<Schema['QuestionAsked'], 'type' | 'format_version' |
   job_id?: string | null;
   task_id?: string | null;
 };
-/** Something the agent may do only if the user says so. */
 export type PermissionRequest = Omit<
   Required<Schema['PermissionView']>,
   'context_id' | 'created_at' | 'status' | 'shown' | 'agent_role'
 > & {
   agent_role: string | null;
   status?: string;
-  /** The whole of what would be done, ready to show. */
+  /** The full preview of the call. */
   shown?: { kind: string; text: string; complete: boolean };
 };
 
-/** Every list of the API comes in this envelope. */
+/** Envelope of every list in the API. */
 export interface Page<Item> {
   items: Item[];
   next: string | number | null;
 }
 
-/** The first card: who would answer, and whether anything is missing. */
 export interface StatusCardData {
   kind: 'status';
-  /** The notebook's conversation, whose role can be switched; none before there is one. */
+  /** The notebook's conversation, whose role can be switched; null before there is one. */
   context_id?: string | null;
   role: string | null;
   roles?: RoleLook[];
@@ -124,20 +114,17 @@ export interface StatusCardData {
   health: Health;
 }
 
-/**
- * A saved card: what an earlier version did not say, or what somebody wrote into the file, is for
- * `snapshot.ts` to judge.
- */
+/** A saved card, possibly from an earlier version or edited by hand; `snapshot.ts` validates it. */
 export type RunCardData = Omit<
   Schema['RunCardData'],
   'role' | 'roles' | 'snapshot' | 'saved_at'
 > & {
   role: string;
-  /** How those who took part look; cards of earlier versions do not say. */
+  /** Looks of the roles involved; missing in cards of earlier versions. */
   roles?: RoleLook[];
   snapshot: RunSnapshot;
   saved_at: string | null;
-  /** The cell was run again with the same text: what it would send, should the user want that. */
+  /** The cell was run again with the same text: what it would send. */
   again?: Again;
 };
 
@@ -170,12 +157,12 @@ export type Task = Pick<Schema['CardTask'], 'id' | 'step_id' | 'status'> &
   Partial<Omit<Schema['CardTask'], 'role'>> & { role?: string };
 
 /**
- * What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that
- * this bundle does not know.
+ * Content of the widget's `card` trait and of the notebook's output. A newer kernel may send
+ * unknown kinds.
  */
 export type CardData = StatusCardData | RunCardData | { kind: string };
 
-/** A request that was made before: words, or the approval of a plan. */
+/** An earlier request: a message, or the approval of a plan. */
 export interface Again {
   content?: string;
   role?: string;
@@ -184,16 +171,14 @@ export interface Again {
   revision?: number;
 }
 
-/** The answer to `GET jobs/{id}/card`. */
+/** Response of `GET jobs/{id}/card`. */
 export type CardAnswer = Omit<Schema['CardAnswer'], 'card'> & { card: RunCardData };
 
-/** What the user has allowed or denied on a card. */
 export type UserDecision = Schema['UserDecision'];
 
-/** The answer to `GET jobs/{id}/card?whole=true`. */
+/** Response of `GET jobs/{id}/card?whole=true`. */
 export type WholeCardAnswer = CardAnswer & { state: CardState };
 
-/** How everything stands that a run card shows. */
 export type CardState = Omit<
   Schema['CardState'],
   'jobs' | 'tasks' | 'questions' | 'permissions'

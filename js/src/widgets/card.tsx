@@ -1,5 +1,5 @@
 /**
- * The anywidget entry: one widget class for every card, as each widget's state holds this whole
+ * The anywidget entry. One widget class for every card, since each widget's state holds this whole
  * file.
  */
 
@@ -17,10 +17,7 @@ interface CardModel {
   card: CardData;
 }
 
-/**
- * A run that lives in the kernel is known to nobody else; all others are better asked about at the
- * server.
- */
+/** Runs inside the kernel are known only to it; all others are better asked about at the server. */
 function channelOf(model: AnyModel<CardModel>): { channel: Channel; kernel: KernelChannel } {
   const kernel = new KernelChannel(model);
   if ((model.get('card') as Partial<RunCardData>).host === 'kernel') {

@@ -1,14 +1,12 @@
-/** Picks the server when it works, else the kernel. */
-
 import type { Channel, CoworkError, EventListener, Method } from '../shared/channel/channel';
 
-/** Not from us, but from a Jupyter server without us, or one that this page is not logged in to. */
-const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
+/** Codes from a Jupyter server without Cowork, or one this page is not logged in to. */
+const FOREIGN_ERRORS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
 
 /**
- * The server goes first because it answers while the kernel is busy; the choice waits for the first
- * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the
- * trial.
+ * Prefers the server, which answers while the kernel is busy, and falls back to the kernel. The
+ * choice is made on the first request, so that untouched cards cost nothing; a read request is
+ * itself the probe.
  */
 export class ChosenChannel implements Channel {
   private choice: Promise<Channel> | null = null;
@@ -51,10 +49,12 @@ export class ChosenChannel implements Channel {
     } catch (error) {
       const { status, code } = error as CoworkError;
       if (status === 0) {
-        // It was not there just now; ask it again next time.
+        // Unavailable for now: try the server again next time.
         this.choice = null;
       }
-      return status === 0 || status >= 500 || OF_OTHERS.includes(code) ? this.kernel : this.server;
+      return status === 0 || status >= 500 || FOREIGN_ERRORS.includes(code)
+        ? this.kernel
+        : this.server;
     }
   }
 }

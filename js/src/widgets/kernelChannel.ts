@@ -1,6 +1,4 @@
-/**
- * The channel to the kernel, over the widget's own messages: for front ends that hide the server.
- */
+/** Channel to the kernel over the widget's messages, for front ends that hide the server. */
 
 import {
   CoworkError,
@@ -38,8 +36,8 @@ interface Waiting {
   fail(error: CoworkError): void;
 }
 
-// The kernel's answers reach every tab that shows the notebook: a random start keeps two tabs from
-// taking each other's answers for their own.
+// Kernel replies reach every tab of the notebook: a random start keeps tabs from mixing up their
+// ids.
 let lastId = Math.floor(Math.random() * 2 ** 40);
 
 export function nextId(): number {
@@ -68,7 +66,7 @@ export class KernelChannel implements Channel {
     };
   }
 
-  /** Sends a question under a number of the caller's choice. */
+  /** Sends a request under the caller's id. */
   ask<Answer>(
     id: number,
     question: { method: string; path: string; body: unknown }
@@ -85,7 +83,7 @@ export class KernelChannel implements Channel {
           if (answer.status >= 200 && answer.status < 300) {
             resolve(answer.body as Answer);
           } else {
-            reject(errorFromBody(answer.status, answer.body) ?? notUnderstood(answer.status));
+            reject(errorFromBody(answer.status, answer.body) ?? invalidReply(answer.status));
           }
         },
         fail: error => {
@@ -96,18 +94,18 @@ export class KernelChannel implements Channel {
       try {
         this.model.send({ id, ...question });
       } catch {
-        this.waiting.get(id)?.fail(notConnected());
+        this.waiting.get(id)?.fail(disconnectedError());
       }
     });
   }
 
-  /** Stop listening; what still waits is told so. */
+  /** Rejects pending requests. */
   dispose(): void {
     this.subscriptions.forEach(subscription => subscription.end());
     this.subscriptions.clear();
     this.model.off('msg:custom', this.listener);
     for (const request of [...this.waiting.values()]) {
-      request.fail(notConnected());
+      request.fail(disconnectedError());
     }
   }
 
@@ -121,12 +119,12 @@ export class KernelChannel implements Channel {
     }
   }
 
-  /** Say something to which no answer matters; a kernel that has gone has forgotten it anyway. */
+  /** Fire and forget; a dead kernel has forgotten it anyway. */
   tell(content: unknown): void {
     try {
       this.model.send(content);
     } catch {
-      // Nobody is there to be told.
+      // The kernel is gone.
     }
   }
 }
@@ -160,14 +158,14 @@ function noAnswer(): CoworkError {
   });
 }
 
-function notConnected(): CoworkError {
+function disconnectedError(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
     message: t('This card is not connected to a kernel. Run its cell again.')
   });
 }
 
-function notUnderstood(status: number): CoworkError {
+function invalidReply(status: number): CoworkError {
   return new CoworkError({
     code: 'unexpected_answer',
     message: t(

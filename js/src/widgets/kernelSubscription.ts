@@ -1,14 +1,11 @@
-/** Events of one context over the widget's messages. */
-
 import { CoworkError, type EventListener, type Liveness } from '../shared/channel/channel';
 import { Retry } from '../shared/channel/retry';
 import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 
 /**
- * The kernel sends what a SUBSCRIBE asks for under that message's number. A kernel that was too
- * busy to answer is asked again, and told to forget the older question, which it may still find in
- * its queue.
+ * The kernel tags events with the id of the SUBSCRIBE message. If it was too busy to answer,
+ * subscribe again and cancel the older id, which may still be in its queue.
  */
 export class KernelSubscription {
   private readonly path: string;
@@ -26,7 +23,7 @@ export class KernelSubscription {
     void this.begin();
   }
 
-  /** Events may overtake the answer to the SUBSCRIBE, and are as good. */
+  /** Events may overtake the reply to SUBSCRIBE; they confirm it as well. */
   receive(subscription: number, event: Event): void {
     if (subscription === this.id && !this.ended && event.seq > this.seq) {
       this.seq = event.seq;

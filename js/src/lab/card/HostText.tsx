@@ -1,4 +1,4 @@
-/** Text that the page draws with its own Markdown, with our buttons below each piece of code. */
+/** Renders text with Lab's Markdown, with our buttons below each code block. */
 
 import { render, type ComponentType, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -8,14 +8,14 @@ import { HostProvider, useHost, type CardHost } from '../../shared/card/host';
 import { OwnText } from '../../shared/text/RichText';
 import { visible } from '../../shared/text/visible';
 
-/** Draws Markdown of strangers into the node, sanitised. */
+/** Renders untrusted Markdown into the node, sanitised. */
 export type Draw = (source: string, node: HTMLElement) => Promise<void>;
 
 export function drawnBy(draw: Draw): ComponentType<{ text: string }> {
   return ({ text }) => <HostText text={text} draw={draw} />;
 }
 
-/** Until the page has drawn it, and if it cannot, our own drawing stands. */
+/** Shows our own rendering until the host's is ready, or if it fails. */
 function HostText({ text, draw }: { text: string; draw: Draw }): VNode {
   const host = useHost();
   const place = useRef<HTMLDivElement>(null);
@@ -45,7 +45,7 @@ function HostText({ text, draw }: { text: string; draw: Draw }): VNode {
   );
 }
 
-/** Gives the way to take them away. */
+/** Returns a function that removes them. */
 function addTools(node: HTMLElement, host: CardHost): () => void {
   const slots = [...node.querySelectorAll('pre')].map(pre => {
     const slot = document.createElement('div');

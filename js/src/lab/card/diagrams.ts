@@ -1,10 +1,8 @@
 /**
- * Which diagrams of an agent are drawn.
- *
- * Mermaid builds a diagram in the page itself: an address in a label, a style or a setting is
- * called before any sanitiser sees it, and could carry off what the agent has read. So only a
- * source that cannot name one is drawn; of any other the source is shown. What is refused here is a
- * little more than what Mermaid is known to obey.
+ * Decides which of an agent's diagrams are drawn. Mermaid builds a diagram in the page itself: a
+ * URL in a label, style or setting is requested before any sanitiser sees it, and could leak what
+ * the agent has read. So a diagram is drawn only if its source cannot name a URL; otherwise its
+ * source is shown. This refuses slightly more than Mermaid is known to obey.
  */
 
 const OPENING = /(`{3,}|~{3,})[^\n]*mermaid/i;
@@ -17,7 +15,7 @@ const BEYOND_DRAWING: readonly RegExp[] = [
   /\/\/|\\|\$\$/ // an address, and what could hide one
 ];
 
-/** A class's stereotype, which only looks like a tag. */
+/** A class stereotype only looks like a tag. */
 const STEREOTYPE = /<<\w+>>/g;
 
 export function canBeDrawn(diagram: string): boolean {
@@ -25,7 +23,7 @@ export function canBeDrawn(diagram: string): boolean {
   return !BEYOND_DRAWING.some(pattern => pattern.test(source));
 }
 
-/** The same Markdown, in which a diagram that must not be drawn is a text. */
+/** Turns unsafe diagrams into plain code blocks. */
 export function withSafeDiagrams(markdown: string): string {
   const lines = markdown.split(/\r\n?|\n/);
   return lines
@@ -39,8 +37,8 @@ export function withSafeDiagrams(markdown: string): string {
 }
 
 /**
- * Up to the mark that surely ends it, in whatever list or quotation it stands; more is read rather
- * than less.
+ * Reads up to the fence that certainly ends the block, in whatever list or quote; rather too much
+ * than too little.
  */
 function bodyOf(lines: readonly string[], mark: string): string {
   const closing = new RegExp(`^ {0,3}${mark}[\`~]* *$`);

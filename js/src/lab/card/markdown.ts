@@ -1,4 +1,4 @@
-/** Lab's own Markdown for what agents write: highlighted, with diagrams, and harmless. */
+/** Lab's Markdown for agents' text: highlighted, with diagrams, sanitised further. */
 
 import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
@@ -6,17 +6,17 @@ import { withSafeDiagrams } from './diagrams';
 import type { Draw } from './HostText';
 
 const MARKDOWN = 'text/markdown';
-/** What could move text to where a button is, or run one of Lab's commands on a click. */
+/** Attributes that could move text over a button, or run a Lab command on click. */
 const BEYOND_TEXT = /^(style|data-commandlinker.*)$/;
 const CONTROLS = 'button, input, select, option, textarea, form, fieldset, label, dialog';
-/** How our own buttons and cards look. */
+/** Classes of our own buttons and cards. */
 const OUR_LOOK = /^(cw|cowork)-/;
 
 export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
   let own: IRenderMimeRegistry | null = null;
   return async (source, node) => {
-    // Cloned when first needed, with all that other extensions have added by then.
-    own ??= rendermime.clone({ sanitizer: harmless(rendermime.sanitizer) });
+    // Cloned on first use, with everything other extensions have registered by then.
+    own ??= rendermime.clone({ sanitizer: hardenSanitizer(rendermime.sanitizer) });
     const renderer = own.createRenderer(MARKDOWN);
     await renderer.renderModel(
       own.createModel({
@@ -30,18 +30,18 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
 }
 
 /**
- * Lab's sanitiser, and a little more: nothing is a control, or looks like one of ours. A picture's
- * address is called as soon as it is drawn, and could carry off what the agent has read. So only
- * pictures whose bytes stand in their address (Lab's diagrams) are left; all others become links.
+ * Lab's sanitiser, hardened: no controls, nothing that looks like ours. Image URLs are requested on
+ * rendering and could leak what the agent has read, so only data URLs (Lab's diagrams) are kept;
+ * other images become links.
  */
-export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
+export function hardenSanitizer(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
   return {
     ...(sanitizer.allowNamedProperties === undefined
       ? {}
       : { allowNamedProperties: sanitizer.allowNamedProperties }),
     getAutolink: () => sanitizer.getAutolink?.() ?? true,
     sanitize: (dirty, options) => {
-      // A document of the parser's loads nothing.
+      // A parsed document loads nothing.
       const page = new DOMParser().parseFromString(sanitizer.sanitize(dirty, options), 'text/html');
       for (const media of page.querySelectorAll('img, audio, video, source, picture, svg image')) {
         const address = media.getAttribute('src') ?? '';
@@ -53,7 +53,7 @@ export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISaniti
           media.replaceWith(linkTo(page, address, media.getAttribute('alt') ?? ''));
         }
       }
-      // Whatever is pressed here must be ours.
+      // Only our own controls may be clickable.
       for (const control of page.querySelectorAll(CONTROLS)) {
         const isTicked = control.hasAttribute('checked');
         control.replaceWith(
@@ -87,8 +87,8 @@ function linkTo(page: Document, address: string, words: string): HTMLElement {
 }
 
 /**
- * HTML is shown as it was written, not obeyed: outside of code every `<` is escaped. The sanitiser
- * is the wall, this is for the eye.
+ * Escapes `<` outside of code, so that HTML is shown as text. The sanitiser is the security
+ * boundary; this is for readability.
  */
 export function htmlAsText(source: string): string {
   let fence = '';

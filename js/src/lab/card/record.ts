@@ -1,6 +1,6 @@
 /**
- * A run that lives in a kernel: its widget draws it while that kernel has it, the saved record when
- * not.
+ * A run that lives in a kernel: rendered by its widget while that kernel has it, else from the
+ * saved record.
  */
 
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -12,12 +12,12 @@ import { isRecord } from '../../shared/channel/channel';
 
 export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
 
-/** After these the kernel knows none of its widgets any more. */
-const FORGETFUL = ['restarting', 'autorestarting', 'terminating', 'dead'];
+/** After these the kernel has lost all its widgets. */
+const KERNEL_LOST = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 /**
- * Lab by itself would always take the widget, and show an error where it is gone: in every notebook
- * that was run by another program, and after each restart.
+ * Lab alone would always choose the widget, and show an error where it is gone: in every notebook
+ * run by another program, and after each restart.
  */
 export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
@@ -44,7 +44,7 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
     super.dispose();
   }
 
-  /** Only then can one see which notebook, and so which kernel, it is part of. */
+  /** Only an attached node knows its notebook, and thus its kernel. */
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     this.panel = this.notebooks?.find(panel => panel.node.contains(this.node)) ?? null;
@@ -63,7 +63,7 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   private onStatus(_sender: unknown, status: string): void {
-    if (FORGETFUL.includes(status)) {
+    if (KERNEL_LOST.includes(status)) {
       void this.drawAs(null);
     }
   }
@@ -80,8 +80,7 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     if (this.inner?.widgetId === widgetId) {
-      // A widget hears of news by itself, and would lose what is being typed if it were drawn
-      // again.
+      // A widget updates itself; rendering it again would lose what is being typed.
       return widgetId === null ? this.inner.renderer.renderModel(this.model) : undefined;
     }
     this.inner?.renderer.dispose();
@@ -102,8 +101,8 @@ function widgetIn(model: IRenderMime.IMimeModel): string | null {
 }
 
 /**
- * Whether the notebook's kernel knows the widget. A busy one cannot say; then it is most likely at
- * this very cell.
+ * Whether the kernel has the widget. A busy kernel cannot answer: then it is most likely running
+ * this cell, so yes.
  */
 async function hasWidget(panel: NotebookPanel, id: string): Promise<boolean> {
   if (panel.content.rendermime.getFactory(WIDGET_MIME) === undefined) {
@@ -111,7 +110,7 @@ async function hasWidget(panel: NotebookPanel, id: string): Promise<boolean> {
   }
   await panel.sessionContext.ready;
   const kernel = panel.sessionContext.session?.kernel;
-  if (!kernel || FORGETFUL.includes(kernel.status)) {
+  if (!kernel || KERNEL_LOST.includes(kernel.status)) {
     return false;
   }
   if (kernel.status === 'busy') {

@@ -1,7 +1,4 @@
-/**
- * Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that
- * made them.
- */
+/** Mime renderer of cards in Lab and Notebook 7; cards outlive the kernel that made them. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ISessionContextDialogs } from '@jupyterlab/apputils';
@@ -31,12 +28,12 @@ import { captureCardKeys } from '../ui/keyboard';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
-/** A run that the server hosts: any page can ask about it. */
+/** A run hosted by the server, which any page can load. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
-/** A run that lives in a kernel: its widget shows it while it lives, and this when it does not. */
+/** A run in a kernel: its widget shows it while the kernel lives, this record afterwards. */
 export const RECORD_MIME = 'application/vnd.cowork.record+json';
 
-/** Widgets have −10, and lower goes first. */
+/** Widgets have rank −10; lower wins. */
 const BEFORE_WIDGETS = -20;
 
 export class CardRenderer extends Widget implements IRenderMime.IRenderer {
@@ -47,7 +44,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     private readonly mimeType: string,
     private readonly channel: Channel,
     private readonly host: CardHost,
-    /** What the notebook around the card can do for it. Missing where there are no notebooks. */
+    /** Host functions of the surrounding notebook; missing if there is none. */
     private readonly around?: (node: HTMLElement) => CardHost
   ) {
     super();
@@ -57,9 +54,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     this.saving = new SavedCard(channel, mimeType, () => this.model);
   }
 
-  /**
-   * Called again whenever the output changes; what is on the screen then goes on from where it was.
-   */
+  /** Called on each output change; keeps the rendered state. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this.model = model;
     if (this.around === undefined || this.isAttached) {
@@ -67,7 +62,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     }
   }
 
-  /** Only now can one see in which notebook it stands, and so whether it is of a copy. */
+  /** Only an attached node knows its notebook, and thus whether it is a copy. */
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     if (this.model !== null) {
@@ -132,7 +127,7 @@ function aroundCard(
   };
 }
 
-/** Knows nothing of any run, so that all are drawn as what they are here: records. */
+/** Knows no run, so that every card renders as a record. */
 export const NOBODY: Channel = {
   request: () =>
     Promise.reject(
@@ -162,8 +157,7 @@ export const cards: JupyterFrontEndPlugin<void> = {
     };
     const around =
       notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
-    // Safe: text stays text, and what is clicked goes by what the server says, not by what the
-    // notebook holds.
+    // Safe: text is rendered as text, and actions rely on the server's data, not on the notebook's.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
     add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));

@@ -1,7 +1,4 @@
-/**
- * Keeps what the notebook holds of a run up to date, so that a saved notebook tells what became of
- * it.
- */
+/** Updates the saved card in the notebook as the run changes. */
 
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { JSONExt, type PartialJSONObject, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
@@ -11,7 +8,7 @@ import type { CardAnswer, RunCardData } from '../../shared/types';
 import { isFinal, presentJob } from '../../shared/run/state';
 import type { RunStore } from '../../shared/run/store';
 
-/** While it runs the notebook is brought up to date now and then; when it has ended, at once. */
+/** Save interval while running; saved at once when the run ends. */
 const WHILE_RUNNING_MS = 10_000;
 const AT_THE_END_MS = 500;
 
@@ -26,7 +23,6 @@ export class SavedCard {
     private readonly model: () => IRenderMime.IMimeModel | null
   ) {}
 
-  /** The run has changed on the screen. */
   changed(store: RunStore): void {
     const saved = this.saved();
     const { seq } = store.state;
@@ -56,8 +52,7 @@ export class SavedCard {
 
   private async write(store: RunStore): Promise<void> {
     this.due = Infinity;
-    // Of several tabs with this notebook, the one that is looked at keeps it; else they would
-    // overwrite each other's file.
+    // Only the visible tab saves, or several tabs would overwrite each other's file.
     if (document.visibilityState !== 'visible') {
       this.changed(store);
       return;
@@ -72,9 +67,9 @@ export class SavedCard {
       return;
     }
     const saved = this.saved();
-    // What the cell offers is not known to the server; it stands until the user has gone on from
+    // The server does not know what the cell offers; keep it until the user has continued from
     // here.
-    const again = saved?.job_id === store.card.job_id && !store.hasGoneOn ? saved.again : undefined;
+    const again = saved?.job_id === store.card.job_id && !store.continued ? saved.again : undefined;
     const card = { ...answer.card, ...(again ? { again } : {}) };
     if (!isSame(saved, card)) {
       const words = {
@@ -88,7 +83,7 @@ export class SavedCard {
   }
 }
 
-/** When it was saved is no difference: two tabs would write for ever. */
+/** Ignores the save time, or two tabs would keep writing forever. */
 function isSame(saved: RunCardData | null, card: RunCardData): boolean {
   const plain = (one: object): ReadonlyPartialJSONValue =>
     ({ ...one, saved_at: null }) as unknown as ReadonlyPartialJSONValue;

@@ -12,18 +12,17 @@ import type { ICoworkModel } from '../model/coworkModel';
 import { coworkIcon } from '../ui/icon';
 import { insertMagicCell, notebookForCell, type Magic } from '../notebook/insertCell';
 import { PANEL_ID } from '../panel/panel';
-import type { PanelPlace } from '../panel/place';
+import type { PanelState } from '../panel/panelState';
 import { openRoleMenu } from './roleMenu';
 
 export interface CommandParts {
   model: ICoworkModel;
-  place: PanelPlace;
+  place: PanelState;
   notebooks: INotebookTracker | null;
-  /** The file that is selected in the file browser, or null if there is none, or several. */
+  /** Null unless exactly one file is selected in the file browser. */
   selectedFile(): string | null;
 }
 
-/** Everything a user can do from the palette, a menu or a shortcut. */
 export function addCommands(app: JupyterFrontEnd, parts: CommandParts): void {
   addPanelCommands(app, parts);
   addCellCommands(app, parts.notebooks);
@@ -151,7 +150,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
     isToggleable: true,
     isToggled: args =>
       args['role'] ===
-      (model.currentConversation.conversation?.addressee ?? model.preferences.role),
+      (model.currentConversation.conversation?.recipient ?? model.preferences.role),
     execute: async args => {
       if (model.currentConversation.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);
@@ -173,7 +172,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
   });
 }
 
-/** The palette shows what is useful without arguments. */
+/** Only commands that work without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
   for (const command of [
     CommandIDs.openPanel,
@@ -191,9 +190,7 @@ export function addToPalette(palette: ICommandPalette): void {
   }
 }
 
-/**
- * A command has no pill of its own; the menu opens at the one in the status bar, if that is shown.
- */
+/** Anchor for the role menu: the status bar's pill, if visible. */
 function visiblePill(): HTMLElement | null {
   const pill = document.querySelector<HTMLElement>('.cw-status-pill button');
   return pill !== null && pill.getClientRects().length > 0 ? pill : null;

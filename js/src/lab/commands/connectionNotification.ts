@@ -6,10 +6,10 @@ import { modelSentence } from '../../shared/model/HealthAnswer';
 import { t } from '../../shared/text/translate';
 
 /**
- * Quick answers need no progress message; and Lab loses an update that comes before the message is
- * drawn.
+ * Fast answers need no progress message; Lab also loses updates that arrive before the message is
+ * rendered.
  */
-const PATIENCE_MS = 400;
+const PROGRESS_DELAY_MS = 400;
 const CLOSE_AFTER_MS = 5000;
 
 interface Announcement {
@@ -27,7 +27,7 @@ function announcementOf(check: Check): Announcement {
   return { message: messageOf(check.state === 'failed' ? check.error : null), type: 'error' };
 }
 
-/** Says the result of a check from anywhere in Lab; `showPanel` leads to the set-up help. */
+/** `showPanel` leads to the set-up help. */
 export async function notifyConnection(
   check: Promise<Check>,
   showPanel: () => void
@@ -57,5 +57,5 @@ function showProgress(): string {
 }
 
 function pause(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, PATIENCE_MS));
+  return new Promise(resolve => setTimeout(resolve, PROGRESS_DELAY_MS));
 }

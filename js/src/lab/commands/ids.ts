@@ -7,14 +7,11 @@ export const CommandIDs = {
   insertAct: 'cowork:insert-act',
   insertAsk: 'cowork:insert-ask',
   chooseRole: 'cowork:choose-role',
-  /**
-   * Used by role menus, of new conversations and of the one in view; they need `{role}`, so the
-   * palette does not show them.
-   */
+  /** For role menus; they need `{role}`, so they are not in the palette. */
   setRole: 'cowork:set-role',
   switchRole: 'cowork:switch-role',
   checkConnection: 'cowork:check-connection',
-  /** Needs `{text}`: brings the panel forward with it in the field. */
+  /** Needs `{text}`, which is put into the panel's field. */
   compose: 'cowork:compose',
   fixCell: 'cowork:fix-cell',
   explainError: 'cowork:explain-error',

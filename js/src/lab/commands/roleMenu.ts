@@ -10,8 +10,7 @@ import { CommandIDs } from './ids';
 import type { ICoworkModel } from '../model/coworkModel';
 
 /**
- * Opens beside the pill that was clicked, or near the top of the window when a command asked.
- * `command` is what a choice does.
+ * Opens at the clicked pill, or near the top of the window. `command` runs with the chosen role.
  */
 export async function openRoleMenu(
   model: ICoworkModel,
@@ -27,7 +26,7 @@ export async function openRoleMenu(
   for (const { name } of knownRoles()) {
     menu.addItem({ command, args: { role: name } });
   }
-  // Lumino closes the menu before it runs the chosen command; disposing at once would lose it.
+  // Lumino closes the menu before it runs the command; disposing at once would lose it.
   menu.aboutToClose.connect(() => {
     requestAnimationFrame(() => menu.dispose());
     anchor?.focus();
@@ -38,8 +37,8 @@ export async function openRoleMenu(
 }
 
 /**
- * Lumino lets the menu grow upwards from its point when there is no room below: in a status bar it
- * must not hide the pill.
+ * Lumino opens the menu upwards if there is no room below: in the status bar it must not cover the
+ * pill.
  */
 function placeFor(anchor: HTMLElement | null): { x: number; y: number } {
   if (anchor === null) {
@@ -49,10 +48,7 @@ function placeFor(anchor: HTMLElement | null): { x: number; y: number } {
   return { x: box.left, y: box.top > window.innerHeight / 2 ? box.top : box.bottom };
 }
 
-/**
- * Switches the role of the conversation in view. Where a job runs, that stops it, so the user is
- * asked first.
- */
+/** Switches the role of the current conversation; asks first if that would stop a running job. */
 export async function switchRole(
   currentConversation: ICurrentConversation,
   role: string,

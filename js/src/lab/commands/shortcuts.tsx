@@ -1,4 +1,4 @@
-/** All keys of Cowork in one list, as they are now: users can change those of commands. */
+/** The list of shortcuts, with the user's current key bindings. */
 
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
@@ -9,11 +9,11 @@ import { PreactWidget } from '../ui/preactWidget';
 
 export interface Shortcut {
   label: string;
-  /** As people read them, such as `Ctrl+;`. */
+  /** Formatted for display, such as `Ctrl+;`. */
   keys: readonly string[];
 }
 
-/** The keys of our commands, in the order of their names. */
+/** Sorted by label. */
 export function commandShortcuts(commands: CommandRegistry): Shortcut[] {
   const found = new Map<string, Set<string>>();
   for (const { command, args, keys } of commands.keyBindings) {
@@ -28,7 +28,7 @@ export function commandShortcuts(commands: CommandRegistry): Shortcut[] {
     .sort((one, other) => one.label.localeCompare(other.label));
 }
 
-/** Keys that work where something has the focus, and cannot be changed. */
+/** Shortcuts that depend on the focus and cannot be changed. */
 function fixedShortcuts(): Shortcut[] {
   const key = (...strokes: string[]): string => CommandRegistry.formatKeystroke(strokes);
   return [

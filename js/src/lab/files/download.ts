@@ -1,8 +1,9 @@
-/** Brings a file from the server to the user's disk, with all that Lab's own requests carry. */
+/** Downloads a file from the server with Lab's credentials. */
 
 import { ServerConnection } from '@jupyterlab/services';
 
 import { CoworkError, errorFromBody } from '../../shared/channel/channel';
+import { unreachable } from '../../shared/channel/serverChannel';
 import { t } from '../../shared/text/translate';
 
 export async function download(
@@ -16,13 +17,7 @@ export async function download(
     settings
   ).catch(() => null);
   if (response === null) {
-    throw new CoworkError({
-      code: 'unreachable',
-      message: t(
-        'The Jupyter server does not answer. Check that it is still running, then try again.'
-      ),
-      retryable: true
-    });
+    throw unreachable();
   }
   if (!response.ok) {
     const body: unknown = await response.json().catch(() => null);
@@ -40,6 +35,6 @@ export async function download(
   link.href = address;
   link.download = fileName;
   link.click();
-  // The browser has taken it by then.
+  // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

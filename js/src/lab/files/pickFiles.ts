@@ -1,10 +1,8 @@
-/** Lab's own file dialog, for whoever needs the path of a file. */
-
 import { FileDialog, type IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 
 import { t } from '../../shared/text/translate';
 
-/** The paths that the user has picked, as the server knows them; none if they thought better. */
+/** Paths picked in Lab's file dialog, relative to the server's root; empty if cancelled. */
 export async function pickFiles(
   manager: IDefaultFileBrowser['model']['manager'],
   only: 'notebooks' | 'any'
@@ -13,7 +11,7 @@ export async function pickFiles(
   const { button, value } = await FileDialog.getOpenFiles({
     manager,
     title: wantsNotebook ? t('Choose a notebook') : t('Choose a file or a folder'),
-    // Folders are shown in any case: files are in them.
+    // Folders must stay visible, since they contain the files.
     filter: ({ type }) =>
       !wantsNotebook || type === 'notebook' || type === 'directory' ? {} : null
   });

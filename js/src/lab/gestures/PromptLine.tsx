@@ -6,7 +6,7 @@ import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
 import { t } from '../../shared/text/translate';
 
-/** What `@` and `/` in the line are completed from. */
+/** For completing `@` and `/`. */
 export interface MentionSource {
   channel: Channel;
   place: MentionPlace;
@@ -14,16 +14,16 @@ export interface MentionSource {
 
 interface PromptLineProps {
   text: string;
-  /** Says what would happen: the cell is written, or changed. */
+  /** Says whether the cell is written or changed. */
   placeholder: string;
-  /** None if the user does not want it. */
+  /** Null if switched off. */
   mentions: MentionSource | null;
   onInput: (text: string) => void;
   onSend: () => void;
   onClose: () => void;
 }
 
-/** The line above a cell's code in which the user says what to write or change. */
+/** The prompt above a cell's code. */
 export function PromptLine({
   text,
   placeholder,
@@ -33,7 +33,7 @@ export function PromptLine({
   onClose
 }: PromptLineProps): VNode {
   const field = useRef<HTMLInputElement>(null);
-  // At once: the next key is meant for it.
+  // Layout effect: the next key is meant for the field.
   useLayoutEffect(() => field.current?.focus(), []);
   return (
     <>

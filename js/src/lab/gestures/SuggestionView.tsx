@@ -1,4 +1,4 @@
-/** What stands below the code of a cell while something is suggested for it. */
+/** The bar below a cell's code while there is a suggestion. */
 
 import type { VNode } from 'preact';
 
@@ -10,10 +10,10 @@ import { changedLines, diffRows } from '../notebook/wordDiff';
 import type { Suggestion } from './suggestion';
 
 export interface SuggestionActions {
-  /** Missing where the cell cannot be run. */
+  /** Missing if the cell cannot be run. */
   acceptAndRun?: () => void;
   accept: () => void;
-  /** Also closes what has nothing to decide. */
+  /** Also closes what needs no decision. */
   close: () => void;
   tryAgain: () => void;
   stop: () => void;
@@ -22,7 +22,7 @@ export interface SuggestionActions {
 interface SuggestionViewProps {
   suggestion: Suggestion;
   isExplanation: boolean;
-  /** Whether the user has edited the cell since it was asked about. */
+  /** The user has edited the cell since the request. */
   isOutdated: boolean;
   actions: SuggestionActions;
 }
@@ -122,7 +122,7 @@ function linesOf({ base, text }: Suggestion): string {
   return `${t('Suggested by Cowork')} · ${counted(lines, '%1 line', '%1 lines')}`;
 }
 
-/** Screen readers hear when it is done, not each word of it. */
+/** Screen readers hear the result, not each word. */
 function announced({ suggestion, isExplanation }: SuggestionViewProps): string {
   switch (suggestion.phase) {
     case 'asking':

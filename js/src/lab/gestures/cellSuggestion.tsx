@@ -1,4 +1,4 @@
-/** A suggestion at its cell: the line to ask in, the diff in the editor, and what to decide. */
+/** A suggestion in its cell: the prompt, the diff in the editor, and the decision. */
 
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
@@ -15,7 +15,7 @@ import { Suggestion, type SuggestionServer } from './suggestion';
 import { SuggestionView } from './SuggestionView';
 import type { Cell, SuggestionRequest } from './types';
 
-/** Pieces that come faster than this are drawn together. */
+/** Streamed pieces are rendered at most this often. */
 const DRAW_MS = 30;
 
 export type Gesture = 'fix' | 'explain' | 'prompt';
@@ -57,7 +57,6 @@ export class CellSuggestion {
     }
   }
 
-  /** The user takes up again what is open already. */
   focus(): void {
     if (this.gesture === 'prompt') {
       this.line.querySelector('input')?.focus();
@@ -116,7 +115,7 @@ export class CellSuggestion {
     });
   }
 
-  /** Roles, workflows and prompts are not about one cell: their place is the panel. */
+  /** Roles, workflows and prompts concern more than a cell: send them to the panel. */
   private send(): void {
     if (this.instruction.trimStart().startsWith('/')) {
       this.dispose();
@@ -156,7 +155,7 @@ export class CellSuggestion {
     }
   }
 
-  /** What was proposed and not accepted is rejected. */
+  /** Rejects an open proposal. */
   private close(): void {
     const hadFocus = [this.line, this.below].some(node => node.contains(document.activeElement));
     this.dispose();
@@ -172,7 +171,7 @@ export class CellSuggestion {
     }
   }
 
-  /** Before Lab, which would take it for leaving the editor. */
+  /** In the capture phase, or Lab would leave the editor. */
   private readonly stopOnEscape = (event: KeyboardEvent): void => {
     const isHere =
       event.target instanceof Node &&
@@ -185,7 +184,7 @@ export class CellSuggestion {
     }
   };
 
-  /** The first piece is drawn as it comes. */
+  /** Renders the first piece at once. */
   private readonly drawSoon = (): void => {
     this.drawing ??= setTimeout(
       () => {
@@ -288,7 +287,7 @@ function part(className: string): HTMLElement {
   return node;
 }
 
-/** In characters of the source, as the server counts them; null if nothing is selected. */
+/** In code points, as the server counts; null if nothing is selected. */
 function selectionIn({ editor, model }: Cell): [number, number] | null {
   if (!editor) {
     return null;
@@ -299,7 +298,7 @@ function selectionIn({ editor, model }: Cell): [number, number] | null {
   return from === to ? null : [characters(source, from!), characters(source, to!)];
 }
 
-/** The page counts a sign like 🐍 as two. */
+/** JavaScript counts a character like 🐍 as two. */
 function characters(source: string, offset: number): number {
   return [...source.slice(0, offset)].length;
 }

@@ -1,4 +1,4 @@
-/** Lab's inline completer asks here what could come at the cursor. */
+/** Backend of Lab's inline completer. */
 
 import type { CompletionHandler, IInlineCompletionContext } from '@jupyterlab/completer';
 import { NotebookPanel } from '@jupyterlab/notebook';
@@ -6,7 +6,6 @@ import { NotebookPanel } from '@jupyterlab/notebook';
 import { isOurs, isPrivate, requestFor } from './request';
 import type { SuggestionServer } from './suggestion';
 
-/** Answers that are remembered. */
 const MAX_CACHED = 50;
 
 export class Completion {
@@ -15,7 +14,7 @@ export class Completion {
 
   constructor(private readonly serverOf: (panel: NotebookPanel) => SuggestionServer) {}
 
-  /** The text to show at the cursor; empty for none. */
+  /** The text to show at the cursor, or empty. */
   async fetch(
     { text, offset }: Pick<CompletionHandler.IRequest, 'text' | 'offset'>,
     { widget }: Pick<IInlineCompletionContext, 'widget'>
@@ -50,7 +49,7 @@ export class Completion {
         }
       }
     } catch {
-      // Nobody has asked aloud, so nothing is said.
+      // Fail silently: the user did not ask explicitly.
     } finally {
       model.contentChanged.disconnect(stop);
     }

@@ -1,11 +1,9 @@
-/** The conversation that a notebook's gestures belong to. */
-
 import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
 import type { Preferences } from '../model/coworkModel';
 import { lastUsed, type Conversation } from '../panel/conversations';
 
-/** The one used last, or a new one. */
+/** The notebook's most recent conversation, or a new one. */
 export async function conversationOf(
   channel: Channel,
   notebook: string,

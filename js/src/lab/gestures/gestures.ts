@@ -1,4 +1,4 @@
-/** What one can do with a cell by a gesture. Loaded with the first notebook. */
+/** Gestures on cells. Loaded with the first notebook. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { ServerConnection } from '@jupyterlab/services';
@@ -19,7 +19,7 @@ export interface GestureParts {
   channel: Channel;
   serverSettings: ServerConnection.ISettings;
   preferences(): Preferences;
-  /** Brings the panel forward with these words in its field. */
+  /** Opens the panel with this text in its field. */
   compose(text: string): void;
 }
 
@@ -51,7 +51,7 @@ export class Gestures {
     panel.disposed.connect(() => this.followed.delete(panel));
   }
 
-  /** What the user prefers may be another thing now. */
+  /** Applies changed preferences. */
   refresh(): void {
     for (const { offers, marks } of this.followed.values()) {
       offers.lookSoon();

@@ -1,4 +1,4 @@
-/** A cell that may come next, shown below the active one until the user takes or drops it. */
+/** A suggested next cell, shown below the active one until accepted or dismissed. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render, type VNode } from 'preact';

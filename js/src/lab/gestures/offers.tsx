@@ -1,4 +1,4 @@
-/** What cells offer by themselves: Fix and Explain below a traceback, Ask about this at outputs. */
+/** Buttons that cells offer: Fix and Explain below a traceback, Ask about this at outputs. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
@@ -10,14 +10,14 @@ import { captureCardKeys } from '../ui/keyboard';
 import { errorOf, isOurs, isPrivate, outputsOf } from './request';
 import type { Cell } from './types';
 
-/** Outputs may come many at a time; they are looked at once. */
+/** Debounce for bursts of outputs. */
 const PAUSE_MS = 100;
 
 export interface OfferActions {
   fix(cell: Cell): void;
   explain(cell: Cell): void;
   askAbout(cell: Cell): void;
-  /** Whether a change of the cell is suggested already. */
+  /** Whether a suggestion for the cell is open. */
   isChanging(cell: Cell): boolean;
 }
 
@@ -35,7 +35,7 @@ function maySend(model: Cell['model']): boolean {
 
 export class Offers {
   private readonly rows = new Map<Cell, HTMLElement>();
-  /** The source that failed, of cells whose failure is known. */
+  /** The failed source, by cell. */
   private readonly failed = new WeakMap<Cell, string>();
   private readonly ask = document.createElement('div');
   private looking: ReturnType<typeof setTimeout> | undefined;
@@ -81,7 +81,7 @@ export class Offers {
     this.placeAsk(content.activeCell);
   }
 
-  /** Whether what failed is still what the cell says. */
+  /** Whether the cell still has the source that failed. */
   private isFailing(cell: Cell): boolean {
     if (!offersFix(cell.model)) {
       this.failed.delete(cell);
@@ -125,7 +125,7 @@ export class Offers {
     }
   }
 
-  /** One for all cells: at the output under the mouse, or of the active cell. */
+  /** One button for all cells: at the hovered output, or at the active cell's. */
   private placeAsk(hovered: Cell | null): void {
     const cell = hovered ?? this.panel.content.activeCell;
     if (this.ask.contains(document.activeElement)) {

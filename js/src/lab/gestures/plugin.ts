@@ -12,11 +12,11 @@ import { isOnServer } from '../notebook/drives';
 import type { Gestures } from './gestures';
 import type { Cell } from './types';
 
-/** Milliseconds without a key after which the model is asked; the user can change them in Lab. */
+/** Idle milliseconds before the model is asked; configurable in Lab. */
 const COMPLETION_DELAY = 300;
 const COMPLETION_TIMEOUT = 15_000;
 
-/** What can be done at the active cell, in the order of the palette. */
+/** A command for the active cell, in palette order. */
 interface CellCommand {
   id: string;
   label: () => string;
@@ -68,7 +68,7 @@ const CELL_COMMANDS: readonly CellCommand[] = [
   }
 ];
 
-/** The commands; what they do is loaded with the first notebook. */
+/** Registers the commands; their code is loaded with the first notebook. */
 export const gestures: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:gestures',
   description: 'Fix, explain, ask, write and complete right in the cells of a notebook.',

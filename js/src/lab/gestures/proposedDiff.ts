@@ -1,6 +1,6 @@
 /**
- * Shows in a cell's own editor what is proposed: what would go is marked, and what would come
- * stands below it. The text stays as it is until the user accepts.
+ * Shows a proposal in the cell's editor: deletions are marked, insertions appear below. The
+ * document stays unchanged until the user accepts.
  */
 
 import { Compartment, StateEffect, StateField, type Range, type Text } from '@codemirror/state';
@@ -64,7 +64,7 @@ function compared(): StateField<Compared> {
 
 function marksIn(doc: Text, { text, isWhole }: Proposed): DecorationSet {
   const before = doc.toString();
-  // Of a line that is being written nobody knows yet which one it replaces.
+  // An unfinished line cannot be matched to the one it replaces.
   const soFar = isWhole ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n')));
   const rows = isWhole ? diffRows(before, soFar) : soFar ? growingRows(before, soFar) : [];
   const ranges: Range<Decoration>[] = [];

@@ -1,13 +1,13 @@
-/** What is sent with a gesture: the cell, how it failed, and the notebook around it. */
+/** Builds a gesture's request: the cell, its error, and the notebook around it. */
 
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 
 import { asCode } from '../notebook/edits';
 import type { Cell, CellError, NearbyCell, SuggestionKind, SuggestionRequest } from './types';
 
-/** The server takes no more; the cells that stand nearest count most. */
+/** Server limit; the nearest cells are kept. */
 const MAX_CELLS = 200;
-/** Characters of a cell that stands around; what is longer is data rather than code. */
+/** Characters per surrounding cell; longer ones are data rather than code. */
 const MAX_SOURCE = 20_000;
 const PRIVATE = 'private';
 const OURS = /^\s*%%(?:plan|act|ask)\b|^\s*%cowork\b/;
@@ -16,18 +16,18 @@ const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 type CellModel = Cell['model'];
 
-/** Cells with this tag are not sent anywhere. */
+/** Cells with this tag are never sent. */
 export function isPrivate({ metadata }: { metadata: object }): boolean {
   const { tags } = metadata as { tags?: unknown };
   return Array.isArray(tags) && tags.includes(PRIVATE);
 }
 
-/** Cells whose output is a card of ours, which says itself how it failed. */
+/** Cells with our magics: their cards report failures themselves. */
 export function isOurs(source: string): boolean {
   return OURS.test(source);
 }
 
-/** What a code cell shows, as Lab has it: the document's own would be copied whole. */
+/** Lab's output model; reading it from the document would copy everything. */
 interface Outputs {
   length: number;
   get(index: number): { type: string; toJSON(): object };
@@ -37,7 +37,7 @@ export function outputsOf(model: CellModel): Outputs | null {
   return (model as CellModel & { outputs?: Outputs }).outputs ?? null;
 }
 
-/** How a cell failed; null if it did not, or if the user themself has stopped it. */
+/** Null if the cell did not fail, or was interrupted by the user. */
 export function errorOf(model: CellModel): CellError | null {
   const outputs = outputsOf(model);
   const at = Array.from({ length: outputs?.length ?? 0 }, (_, index) => index).find(

@@ -1,4 +1,4 @@
-/** When the cells of a notebook ran and were edited, as far as this page has seen it. */
+/** When a notebook's cells ran and were edited, as seen by this page. */
 
 export interface SeenCell {
   id: string;
@@ -6,13 +6,13 @@ export interface SeenCell {
   execution_count: number | null;
 }
 
-/** What the server is told of a cell; times are steps of one clock. */
+/** As sent to the server; times are ticks of one clock. */
 export interface CellTimes {
   id: string;
   source: string;
-  /** When it ran; null if it did not, in this kernel. */
+  /** Null if it did not run in this kernel. */
   ran: number | null;
-  /** When what it makes became another: it ran, or was edited after that. */
+  /** When its result last changed: it ran, or was edited afterwards. */
   changed: number | null;
 }
 
@@ -30,19 +30,19 @@ export class RunLog {
   private clock = 0;
   private highest = 0;
 
-  /** What the notebook says of the time before this page. */
+  /** Initial state from the notebook. */
   begin(cells: readonly SeenCell[]): void {
     const ran = cells.filter(cell => cell.execution_count !== null);
     ran.sort((one, other) => one.execution_count! - other.execution_count!);
     ran.forEach(cell => this.note(cell.id, cell.execution_count!, cell.source));
   }
 
-  /** What a cell says when it is run; it may be edited before that has ended. */
+  /** Records the source at execution: the cell may be edited before it finishes. */
   schedule(id: string, source: string): void {
     this.scheduled.set(id, source);
   }
 
-  /** A kernel counts up: a number that is not higher than all before is of another one. */
+  /** Execution counts increase: a lower one belongs to another kernel. */
   ran(id: string, count: number, source: string): void {
     if (count <= this.highest) {
       this.restart();
@@ -51,19 +51,19 @@ export class RunLog {
     this.scheduled.delete(id);
   }
 
-  /** The kernel is another one, and has none of the names. */
+  /** A new kernel has none of the names. */
   restart(): void {
     this.session += 1;
     this.highest = 0;
   }
 
-  /** Whether what the cell shows is of a kernel that is gone. */
+  /** Whether the cell's output is from a kernel that is gone. */
   isOfEarlierKernel(id: string): boolean {
     const run = this.runs.get(id);
     return run !== undefined && run.session < this.session;
   }
 
-  /** Notes edits, and gives the times of all cells in their order. */
+  /** Notes edits, and returns the times of all cells in order. */
   times(cells: readonly SeenCell[]): CellTimes[] {
     return cells.map(({ id, source, execution_count }) => {
       if (execution_count === null) {
@@ -89,7 +89,7 @@ export class RunLog {
   }
 }
 
-/** Whether a cell ran before another one changed: only then can something be out of date. */
+/** Whether a cell ran before another one changed; otherwise nothing can be stale. */
 export function mayBeStale(times: readonly CellTimes[]): boolean {
   let latest = 0;
   for (const { ran, changed } of times) {
@@ -98,7 +98,7 @@ export function mayBeStale(times: readonly CellTimes[]): boolean {
     }
     latest = Math.max(latest, changed ?? 0);
   }
-  // A cell may also need one that stands below it.
+  // A cell may also depend on one below it.
   const edited = times.some(({ ran, changed }) => changed !== null && ran !== changed);
   return edited && times.filter(({ ran }) => ran !== null).length > 1;
 }

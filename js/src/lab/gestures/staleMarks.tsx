@@ -1,4 +1,4 @@
-/** A quiet mark at cells whose inputs have changed since they ran. */
+/** Marks cells whose inputs have changed since they ran. */
 
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
@@ -13,7 +13,7 @@ import { runInOrder, staleCells } from '../notebook/staleness';
 import { mayBeStale, RunLog, type CellTimes, type SeenCell } from './runLog';
 import type { Cell } from './types';
 
-/** Nothing is asked while somebody types or cells follow each other. */
+/** Debounce while the user types or cells run. */
 const PAUSE_MS = 1000;
 const GONE: readonly string[] = ['restarting', 'autorestarting', 'dead'];
 const EARLIER = 'cw-earlier-kernel';
@@ -52,7 +52,7 @@ export class StaleMarks {
     });
   }
 
-  /** Runs a cell, if it was edited since it ran, and all that depends on it. */
+  /** Runs the cell if it was edited since it ran, and everything that depends on it. */
   async runDependents(cell: Cell): Promise<void> {
     const { id } = cell.model;
     const found = await staleCells(this.channel, this.panel.context.localPath, id);
@@ -75,7 +75,7 @@ export class StaleMarks {
     }
   };
 
-  /** Whoever runs a cell, its number tells. */
+  /** The execution count tells that a cell ran, whoever ran it. */
   private followCells(): void {
     for (const { model } of this.panel.content.widgets) {
       if (model.type === 'code' && !this.followed.has(model)) {
@@ -209,14 +209,14 @@ export class StaleMarks {
     return node;
   }
 
-  /** With the one that was edited, which has to run first. */
+  /** Includes the edited cell, which must run first. */
   private async runStale(cell: Cell, cause: string): Promise<void> {
     const found = await staleCells(this.channel, this.panel.context.localPath, cell.model.id);
     const edited = this.isUpToDate(cause) ? [] : [cause];
     runInOrder(this.panel, [...edited, cell.model.id, ...found.map(({ cell_id }) => cell_id)]);
   }
 
-  /** Whether a cell has run, in this kernel, as it is now. */
+  /** Whether the cell ran in this kernel with its current source. */
   private isUpToDate(cellId: string): boolean {
     const own = this.log.times(this.seen()).find(({ id }) => id === cellId);
     return own !== undefined && own.ran !== null && own.ran === own.changed;

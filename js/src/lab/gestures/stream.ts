@@ -1,12 +1,12 @@
-/** Reads an answer that comes line by line, each line a value in JSON. */
+/** Reads a streamed response of JSON lines. */
 
 import { ServerConnection } from '@jupyterlab/services';
 
 import { CoworkError, errorFromBody, isRecord } from '../../shared/channel/channel';
-import { t } from '../../shared/text/translate';
+import { unreachable } from '../../shared/channel/serverChannel';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
-/** Gives each line once it is whole, however the pieces were cut. */
+/** Yields complete lines, however the chunks are cut. */
 export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -33,7 +33,7 @@ export type Ask = (
   signal: AbortSignal
 ) => AsyncGenerator<SuggestionEvent>;
 
-/** Asks for a suggestion. Rejects with a `CoworkError`, also where the answer breaks off. */
+/** Rejects with a `CoworkError`, also if the response breaks off. */
 export function askWith(settings: ServerConnection.ISettings): Ask {
   return async function* (contextId, request, signal) {
     const response = await ServerConnection.makeRequest(
@@ -42,10 +42,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
       settings
     ).catch(() => null);
     if (response === null) {
-      throw brokenOff();
+      throw unreachable();
     }
     if (!response.ok || response.body === null) {
-      throw errorFromBody(response.status, await bodyOf(response)) ?? brokenOff();
+      throw errorFromBody(response.status, await bodyOf(response)) ?? unreachable();
     }
     let isWhole = false;
     try {
@@ -55,10 +55,10 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
         yield event;
       }
     } catch (error) {
-      throw error instanceof CoworkError ? error : brokenOff();
+      throw error instanceof CoworkError ? error : unreachable();
     }
     if (!isWhole) {
-      throw brokenOff();
+      throw unreachable();
     }
   };
 }
@@ -66,14 +66,4 @@ export function askWith(settings: ServerConnection.ISettings): Ask {
 async function bodyOf(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null);
   return isRecord(body) ? body : null;
-}
-
-function brokenOff(): CoworkError {
-  return new CoworkError({
-    code: 'unreachable',
-    message: t(
-      'The Jupyter server does not answer. Check that it is still running, then try again.'
-    ),
-    retryable: true
-  });
 }

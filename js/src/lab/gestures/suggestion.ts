@@ -1,12 +1,9 @@
-/** One thing that was asked for with a gesture, from the question to the user's decision. */
+/** The life cycle of one suggestion, from the request to the user's decision. */
 
 import { CoworkError } from '../../shared/channel/channel';
 import type { SuggestionEvent, SuggestionRequest } from './types';
 
-/**
- * `proposed`: there is a new source to decide about. `answered`: there are words, and nothing to
- * decide. The others say themselves what they are.
- */
+/** `proposed`: a new source needs a decision. `answered`: only text, nothing to decide. */
 export type Phase = 'asking' | 'streaming' | 'proposed' | 'answered' | 'failed' | 'stopped';
 
 export interface SuggestionServer {
@@ -14,16 +11,15 @@ export interface SuggestionServer {
   decide(id: string, decision: 'accepted' | 'rejected'): void;
 }
 
-/** Sources that a request may name as tried. */
 const MAX_TRIED = 10;
 
 export class Suggestion {
   phase: Phase = 'asking';
-  /** The new source as far as it has come, or the words of an explanation. */
+  /** The new source so far, or the text of an explanation. */
   text = '';
   explanation = '';
   error: unknown = null;
-  /** The text that the proposal is about. */
+  /** The source that the proposal changes. */
   base = '';
   private id: string | null = null;
   private tried: string[] = [];
@@ -31,7 +27,7 @@ export class Suggestion {
 
   constructor(
     private readonly server: SuggestionServer,
-    /** What is asked, with the cell as it is by then. */
+    /** Builds the request from the cell's current state. */
     private readonly request: () => SuggestionRequest,
     private readonly onChange: () => void
   ) {}
@@ -40,7 +36,7 @@ export class Suggestion {
     return this.phase === 'asking' || this.phase === 'streaming';
   }
 
-  /** Asks, or asks anew: what was proposed so far did not do. */
+  /** Asks, or asks again after a proposal that was not good enough. */
   async ask(): Promise<void> {
     if (this.phase === 'proposed') {
       this.tried = [...this.tried, this.text].slice(-MAX_TRIED);
@@ -65,7 +61,7 @@ export class Suggestion {
     }
   }
 
-  /** Ends the question; what has come so far is no proposal. */
+  /** Cancels the request and discards what has streamed. */
   stop(): void {
     if (this.isBusy) {
       this.asking.abort();
@@ -73,13 +69,13 @@ export class Suggestion {
     }
   }
 
-  /** The source that the user takes. */
+  /** Returns the accepted source. */
   accept(): string {
     this.decide('accepted');
     return this.text;
   }
 
-  /** Also ends a question that is under way. */
+  /** Also cancels a pending request. */
   reject(): void {
     this.asking.abort();
     if (this.phase === 'proposed') {

@@ -1,4 +1,4 @@
-/** Suggestions as the server takes and gives them, see `domain/suggestions.py`. */
+/** Wire types of suggestions, see `domain/suggestions.py`. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 

@@ -1,13 +1,13 @@
 /**
- * What tells a user who looks elsewhere that something waits: the title of the browser's tab, the
- * browser's own notification, a sound. Loaded when something waits for the first time.
+ * Alerts for users who look elsewhere: tab title, browser notification, sound. Loaded when
+ * something first waits.
  */
 
 import { t } from '../../shared/text/translate';
 import type { Preferences } from '../model/coworkModel';
 import { summarize, type InboxItem } from './inbox';
 
-/** How much waits stands before the title, whatever Lab writes there meanwhile. */
+/** Prefixes the tab title with the count, and follows Lab's changes of the title. */
 class WaitingTitle {
   private own = document.title;
   private written = document.title;
@@ -28,7 +28,7 @@ class WaitingTitle {
     if (document.title !== this.written) {
       this.own = document.title; // Lab has written another one
     }
-    // Without spaces at its ends, as browsers give it back: else it would look like another one.
+    // Trimmed, because browsers trim the title: otherwise it would look changed by Lab.
     this.written = this.count === 0 ? this.own : `(${this.count}) ${this.own}`.trim();
     if (document.title !== this.written) {
       document.title = this.written;
@@ -36,7 +36,7 @@ class WaitingTitle {
   }
 }
 
-/** One, as the page has one title: two would each take the other's for Lab's. */
+/** A singleton: two would each take the other's title for Lab's. */
 const title = new WaitingTitle();
 
 export class Alerts {
@@ -44,7 +44,7 @@ export class Alerts {
 
   constructor(private readonly showPanel: () => void) {}
 
-  /** `isFresh` says that something is among them that the user has not seen and not heard of. */
+  /** `isFresh`: some items are new and not yet seen. */
   update(
     items: readonly InboxItem[],
     isFresh: boolean,
@@ -61,7 +61,7 @@ export class Alerts {
     }
   }
 
-  /** Only where the user has allowed it; nobody is asked here. */
+  /** Does nothing without permission; asking for it happens elsewhere. */
   private notify(words: string): void {
     this.close();
     if (!('Notification' in window) || Notification.permission !== 'granted') {
@@ -86,15 +86,15 @@ export class Alerts {
 }
 
 const SECONDS = 0.35;
-const LOUDNESS = 0.08;
+const VOLUME = 0.08;
 
-/** Two soft notes. In a page that nobody has used yet, browsers play nothing. */
+/** Two soft notes. Browsers play nothing before the user's first interaction. */
 function playSound(): void {
   const audio = new AudioContext();
   const start = audio.currentTime;
   const volume = audio.createGain();
-  volume.gain.setValueAtTime(LOUDNESS, start);
-  volume.gain.exponentialRampToValueAtTime(LOUDNESS / 100, start + SECONDS);
+  volume.gain.setValueAtTime(VOLUME, start);
+  volume.gain.exponentialRampToValueAtTime(VOLUME / 100, start + SECONDS);
   volume.connect(audio.destination);
   const tone = audio.createOscillator();
   tone.frequency.setValueAtTime(659, start);

@@ -1,11 +1,11 @@
-/** Everything that waits for the user, in whichever conversation. */
+/** Everything that waits for the user, in all conversations. */
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page, PermissionRequest, Question } from '../../shared/types';
-import { permissionOf, questionOf, text } from '../../shared/run/reading';
-import { toolWords } from '../../shared/ask/words';
+import { permissionOf, questionOf, text } from '../../shared/run/parse';
+import { toolLabel } from '../../shared/ask/labels';
 import { counted, t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
 import { includesEvent, type IActivityFeed } from '../model/activityFeed';
@@ -13,7 +13,6 @@ import { includesEvent, type IActivityFeed } from '../model/activityFeed';
 interface Placed {
   id: string;
   context: string;
-  /** The name of the conversation, and the notebook it belongs to. */
   title: string;
   notebook: string | null;
 }
@@ -57,7 +56,7 @@ export class Inbox implements IInbox {
     return this._changed;
   }
 
-  /** News that come while it asks make it ask once more, not once for each. */
+  /** Activity during a request causes one more request, not one per event. */
   refresh(): Promise<void> {
     this.again = this.asking !== null;
     this.asking ??= this.ask().finally(() => {
@@ -75,7 +74,7 @@ export class Inbox implements IInbox {
       this.items = items.map(itemOf);
       this._changed.emit();
     } catch {
-      // What was known stands; the next news, or showing the panel, asks again.
+      // Keep the known items; the next activity, or showing the panel, tries again.
     }
   }
 }
@@ -104,14 +103,13 @@ export function summarize(items: readonly InboxItem[]): string {
       );
 }
 
-/** The notebook that it is about, or the conversation's name placeOf there is none. */
+/** The notebook, or the conversation's title if there is none. */
 export function placeOf({ notebook, title }: InboxItem): string {
   return oneLine(notebook || title || t('Untitled'), 80);
 }
 
-/** What is asked, in one line. */
 export function describeItem(item: InboxItem): string {
   return item.kind === 'question'
     ? oneLine(item.question.question, 160)
-    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
+    : `${toolLabel(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }

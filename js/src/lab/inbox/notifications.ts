@@ -1,6 +1,6 @@
 /**
- * Lab says so when something waits for the user and the user looks elsewhere. One message, kept up
- * to date. Where the tab itself is hidden, the browser says it.
+ * Notifies in Lab when something waits while the user looks elsewhere: a single notification, kept
+ * up to date. If the tab is hidden, the browser notifies.
  */
 
 import { Notification } from '@jupyterlab/apputils';
@@ -9,16 +9,13 @@ import { t } from '../../shared/text/translate';
 import type { ICoworkModel } from '../model/coworkModel';
 import { summarize, type InboxItem } from './inbox';
 
-export interface Sight {
-  /**
-   * Whether the user has this before their eyes already: in the panel, or as a card in the
-   * notebook.
-   */
+export interface Visibility {
+  /** Whether the item is already visible, in the panel or as a card in the notebook. */
   isSeen(item: InboxItem): boolean;
   showPanel(): void;
 }
 
-export function notifyAboutInbox(model: ICoworkModel, sight: Sight): void {
+export function notifyAboutInbox(model: ICoworkModel, sight: Visibility): void {
   let shown: string | null = null;
   let told = new Set<string>();
   const alertBrowser = browserAlerts(model, sight);
@@ -41,10 +38,10 @@ export function notifyAboutInbox(model: ICoworkModel, sight: Sight): void {
   model.changed.connect(() => void alertBrowser(model.inbox.items, false));
 }
 
-/** Nothing of this is loaded before something waits. */
+/** Loads the alerts when something first waits. */
 function browserAlerts(
   model: ICoworkModel,
-  sight: Sight
+  sight: Visibility
 ): (items: readonly InboxItem[], isFresh: boolean) => Promise<void> {
   let alerts: import('./browserAlerts').Alerts | null = null;
   return async (items, isFresh) => {

@@ -1,19 +1,17 @@
-/** The language of Lab, with our own translations where we bring them. */
-
 import { Gettext, type IJsonData, type ITranslator } from '@jupyterlab/translation';
 
 import type { Translation } from '../../shared/text/translate';
 
 const DOMAIN = 'cowork_jupyter';
 
-/** By language; each is fetched only by pages that speak it. */
+/** Loaded only by pages in that language. */
 const CATALOGUES: Record<string, () => Promise<{ default: unknown }>> = {
   de: () => import('./de.json')
 };
 
 /**
- * Lab asks its language packs only for languages that one is installed for, and no pack knows us;
- * so what we bring ourselves goes first. Another language is whatever Lab has for it.
+ * Lab loads language packs only for installed languages, and none includes us, so our own
+ * catalogues come first. For other languages, use Lab's.
  */
 export async function loadTranslation(translator: ITranslator): Promise<Translation> {
   const [language = ''] = translator.languageCode.split('-');

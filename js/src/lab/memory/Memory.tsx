@@ -11,12 +11,12 @@ import { useLoaded, useActivity, usePanel } from '../panel/context';
 import { MemoryEditor } from './MemoryEditor';
 import { Proposal } from './Proposal';
 
-const NEWS = ['job-completed', 'memory-decision'];
+const RELOAD_EVENTS = ['job-completed', 'memory-decision'];
 
-/** What is remembered of this workspace, what could be, and what the user makes of it. */
+/** The workspace's memory, and proposals to add to it. */
 export function Memory(): VNode {
   const { channel } = usePanel();
-  const happened = useActivity(NEWS);
+  const happened = useActivity(RELOAD_EVENTS);
   const { value, error, reload } = useLoaded(
     () => channel.request<MemoryView>('GET', 'memory'),
     [happened]

@@ -7,13 +7,12 @@ import { t } from '../../shared/text/translate';
 
 interface MemoryEditorProps {
   text: string;
-  /** What saving is called. */
+  /** Label of the save button. */
   action: string;
   onSave: (text: string) => Promise<unknown>;
   onCancel: () => void;
 }
 
-/** The whole file, to be changed by hand. */
 export function MemoryEditor({ text, action, onSave, onCancel }: MemoryEditorProps): VNode {
   const saving = useAction();
   const [draft, setDraft] = useState(text);

@@ -15,7 +15,7 @@ interface ProposalProps {
   onDecided: (kept: boolean) => void;
 }
 
-/** What a run would add to the memory: kept as it is or as edited, or not at all. */
+/** What a run would add to the memory: keep, edit or discard. */
 export function Proposal({ channel, proposal, onDecided }: ProposalProps): VNode {
   const deciding = useAction();
   const [editing, setEditing] = useState(false);

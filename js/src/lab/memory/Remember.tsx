@@ -13,8 +13,8 @@ export interface RememberProps {
 }
 
 /**
- * Below a run that has just ended well: what there is to remember of it. Of older runs the panel
- * tells; a notebook full of cards must not ask about each.
+ * Proposal below a run that has just succeeded. Older runs are offered in the panel only: a
+ * notebook full of cards must not ask about each.
  */
 export function Remember({ channel, state }: RememberProps): VNode | null {
   const job = executionOf(state) ?? presentJob(state);
@@ -24,7 +24,7 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
   const id = job?.id ?? null;
   const isOver = job !== null && isFinal(job.status);
   const isDone = job?.status === 'completed' && state.busy === null;
-  const said = state.entries.length; // a rollback, for one, which takes the offer back
+  const entryCount = state.entries.length; // a rollback, for one, which takes the offer back
   useEffect(() => {
     if (!isOver) {
       seenRunning.current = id;
@@ -34,12 +34,12 @@ export function Remember({ channel, state }: RememberProps): VNode | null {
       setProposal(null);
       return;
     }
-    // Nice to have: the panel offers it too.
+    // Optional: the panel offers it too.
     channel.request<{ proposal: MemoryProposal | null }>('GET', `jobs/${id}/memory`).then(
       answer => setProposal(answer.proposal),
       () => undefined
     );
-  }, [channel, id, isOver, isDone, said, decided]);
+  }, [channel, id, isOver, isDone, entryCount, decided]);
   if (decided === 'kept') {
     return (
       <p class="cw-line" role="status">

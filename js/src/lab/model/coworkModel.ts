@@ -1,43 +1,32 @@
-/** What Lab's parts (panel, status bar, commands) know in common. */
+/** State shared by the panel, the status bar and the commands. */
 
 import { Token } from '@lumino/coreutils';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
-import { askHealth, type Check } from '../../shared/model/connectionCheck';
+import { fetchHealth, type Check } from '../../shared/model/connectionCheck';
 import type { Health } from '../../shared/types';
-import { askRoles, DEFAULT_ROLE } from '../../shared/role/roles';
+import { fetchRoles, DEFAULT_ROLE } from '../../shared/role/roles';
 import { Inbox, type IInbox } from '../inbox/inbox';
 import { CurrentConversation, type ICurrentConversation } from './currentConversation';
 import type { IActivityFeed } from './activityFeed';
 
-/** What the user prefers, kept between sessions. */
+/** User preferences, as described in `schema/plugin.json`. */
 export interface Preferences {
-  /** The role that new conversations start in. */
   role: string;
-  /** The model of new conversations; empty for the one that the server is set up with. */
+  /** Empty for the server's default. */
   model: string;
-  /** Whether Lab says so when something waits for the user elsewhere. */
   notify: boolean;
-  /** Whether a failed cell offers Fix and Explain. */
   fixErrors: boolean;
-  /** Whether outputs offer Ask about this. */
   askOutputs: boolean;
-  /** Whether a key opens a prompt in the cell. */
   cellPrompt: boolean;
-  /** Whether `@` and `/` are completed. */
   mentions: boolean;
-  /** Whether what is seen can be commented on. */
   comments: boolean;
-  /** Whether cells are marked whose inputs have changed since they ran. */
   staleMarks: boolean;
-  /** Whether the model completes code while the user types. */
   inlineCompletion: boolean;
-  /** Whether messages take images. */
   pictures: boolean;
-  /** Whether a sound is played when something waits for the user. */
   sound: boolean;
-  /** Whether the tour is still to be shown. */
+  /** Whether the tour has yet to be shown. */
   tour: boolean;
 }
 
@@ -67,21 +56,21 @@ export interface ICoworkModel {
   readonly feed: IActivityFeed;
   readonly inbox: IInbox;
   readonly currentConversation: ICurrentConversation;
-  /** The last known health, or null before the first answer. */
+  /** Null before the first answer. */
   readonly health: Health | null;
-  /** How the last refresh went. */
+  /** State of the last refresh. */
   readonly check: Check;
   readonly preferences: Preferences;
-  /** Whether these are the user's own: until the settings are loaded they are the defaults. */
+  /** False until the settings are loaded: until then these are the defaults. */
   readonly knowsPreferences: boolean;
   readonly changed: ISignal<ICoworkModel, void>;
   refresh(): Promise<Check>;
-  /** Asks which roles there are; when nobody answers, those known before stay. */
+  /** Reloads the roles; keeps the known ones on failure. */
   learnRoles(): Promise<void>;
   prefer(change: Partial<Preferences>): Promise<void>;
-  /** Keep the preferences there from now on; without a store they last as long as the page. */
+  /** Without a store, preferences last as long as the page. */
   usePreferenceStore(store: PreferenceStore): void;
-  /** The store's values changed from outside, for example in the settings editor. */
+  /** For changes from outside, such as the settings editor. */
   preferenceStoreChanged(): void;
 }
 
@@ -124,7 +113,7 @@ export class CoworkModel implements ICoworkModel {
     return this._changed;
   }
 
-  /** Callers that come while one is under way share its answer. */
+  /** Concurrent callers share one request. */
   refresh(): Promise<Check> {
     this.refreshing ??= this.ask().finally(() => {
       this.refreshing = null;
@@ -152,7 +141,7 @@ export class CoworkModel implements ICoworkModel {
   private async ask(): Promise<Check> {
     this._check = { state: 'busy' };
     this._changed.emit();
-    const [check] = await Promise.all([askHealth(this.channel), this.learnRoles()]);
+    const [check] = await Promise.all([fetchHealth(this.channel), this.learnRoles()]);
     this._check = check;
     if (check.state === 'answered') {
       this._health = check.health;
@@ -162,7 +151,7 @@ export class CoworkModel implements ICoworkModel {
   }
 
   async learnRoles(): Promise<void> {
-    await askRoles(this.channel).catch(() => undefined);
+    await fetchRoles(this.channel).catch(() => undefined);
   }
 
   private setPreferences(preferences: Preferences): void {

@@ -1,14 +1,14 @@
-/** The conversation that the user looks at, and who gets the next message there. */
+/** Tracks the conversation that the user looks at, and its current role. */
 
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
-import type { PanelPlace } from '../panel/place';
+import type { PanelState } from '../panel/panelState';
 import { includesEvent, type IActivityFeed } from './activityFeed';
 import {
-  addresseeOf,
+  fetchRecipient,
   lastUsed,
   type Conversation,
   type OpenConversation
@@ -16,15 +16,15 @@ import {
 
 const RELEVANT_EVENTS = ['job-started', 'role-changed'];
 
-/** A conversation, or a notebook with the conversation that it has. */
+/** A conversation, or a notebook's most recent one. */
 export type Place = { context: string } | { notebook: string };
 
-type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
+type Addressed = Pick<OpenConversation, 'id' | 'recipient'>;
 
 export interface ICurrentConversation {
   readonly conversation: Addressed | null;
   readonly changed: ISignal<unknown, void>;
-  /** The user has turned there; null where no conversation can be. */
+  /** Null if the user looks at something without a conversation. */
   lookAt(place: Place | null): void;
   switchRole(role: string, confirm: boolean): Promise<void>;
 }
@@ -39,7 +39,7 @@ export class CurrentConversation implements ICurrentConversation {
     private readonly channel: Channel,
     feed: IActivityFeed
   ) {
-    // A page that has nothing of ours hears no news, and asks nothing.
+    // Without activity the page shows nothing of ours, and asks nothing.
     feed.activity.connect((_, happened) => {
       this.isAwake = true;
       if (includesEvent(happened, RELEVANT_EVENTS)) {
@@ -79,7 +79,7 @@ export class CurrentConversation implements ICurrentConversation {
 
   private async find(place: Place): Promise<Addressed | null> {
     const id = 'context' in place ? place.context : await this.idOf(place.notebook);
-    return id === undefined ? null : { id, addressee: await addresseeOf(this.channel, id) };
+    return id === undefined ? null : { id, recipient: await fetchRecipient(this.channel, id) };
   }
 
   private async idOf(notebook: string): Promise<string | undefined> {
@@ -96,13 +96,10 @@ export class CurrentConversation implements ICurrentConversation {
   }
 }
 
-/**
- * The user looks at whatever they turned to last: a conversation that they open in the panel, or a
- * notebook.
- */
+/** Follows what the user turned to last: a conversation in the panel, or a notebook. */
 export function followView(
   currentConversation: ICurrentConversation,
-  place: PanelPlace,
+  place: PanelState,
   notebooks: INotebookTracker | null
 ): void {
   let shown: string | null = null;

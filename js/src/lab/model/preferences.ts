@@ -2,9 +2,7 @@ import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { DEFAULTS, type ICoworkModel, type Preferences } from './coworkModel';
 
-/**
- * Keeps what the user prefers in Lab's settings, and follows changes made in the settings editor.
- */
+/** Stores preferences in Lab's settings, and follows changes made in the settings editor. */
 export async function bindPreferences(
   model: ICoworkModel,
   registry: ISettingRegistry,

@@ -1,17 +1,14 @@
-/**
- * What stands below a cell that the agent has changed: what happened, what it was, and the two
- * decisions.
- */
+/** The bar below a changed cell: what happened, the diff, Accept and Revert. */
 
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/ui/Button';
-import { counted, msg, said, t } from '../../shared/text/translate';
-import type { Decision, Standing } from './cellChanges';
+import { counted, msg, translateKnown, t } from '../../shared/text/translate';
+import type { Decision, PlacedChange } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 
-const WORDS: Record<Standing['kind'], string> = {
+const WORDS: Record<PlacedChange['kind'], string> = {
   added: msg('Added by Cowork'),
   changed: msg('Changed by Cowork'),
   moved: msg('Moved by Cowork'),
@@ -19,12 +16,12 @@ const WORDS: Record<Standing['kind'], string> = {
 };
 
 interface CellMarkProps {
-  standing: Standing;
-  /** How many changes wait in the whole notebook. */
+  standing: PlacedChange;
+  /** Open changes in the whole notebook. */
   count: number;
   decide: (decision: Decision) => Promise<void>;
   acceptAll: () => Promise<void>;
-  /** What of the notebook is older than the change. */
+  /** Cells that are older than the change. */
   stale: VNode;
 }
 
@@ -38,7 +35,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
   const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
   const lines = changedLines(rows);
   return (
-    <div class="cw-cell-mark-change" role="group" aria-label={said(WORDS[kind])}>
+    <div class="cw-cell-mark-change" role="group" aria-label={translateKnown(WORDS[kind])}>
       {kind === 'deleted' && <Unified rows={rows} />}
       {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && (
         <Unified rows={rows} isForRendered />
@@ -46,7 +43,7 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
       {isSideBySide && <SideBySide rows={rows} />}
       <div class="cw-cell-mark-row">
         <span>
-          {said(WORDS[kind])}
+          {translateKnown(WORDS[kind])}
           {lines > 0 && ` · ${counted(lines, '%1 line', '%1 lines')}`}
           {isEdited && ` · ${t('you edited it since')}`}
         </span>
@@ -87,8 +84,8 @@ export function CellMark({ standing, count, decide, acceptAll, stale }: CellMark
   );
 }
 
-/** A cell that is new has nothing to compare with, and one that was moved is as it was. */
-function rowsOf(kind: Standing['kind'], before: string, source: string): readonly Row[] {
+/** New cells have nothing to compare with, and moved ones are unchanged. */
+function rowsOf(kind: PlacedChange['kind'], before: string, source: string): readonly Row[] {
   if (kind === 'moved') {
     return [];
   }
@@ -98,7 +95,7 @@ function rowsOf(kind: Standing['kind'], before: string, source: string): readonl
     : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
 }
 
-/** For cells whose editor shows nothing of it: deleted ones, and Markdown that is rendered. */
+/** For cells without a usable editor: deleted ones, and rendered Markdown. */
 function Unified({
   rows,
   isForRendered = false

@@ -15,7 +15,6 @@ interface StaleCellsProps {
   onShow: (cellId: string) => void;
 }
 
-/** "5 cells depend on this: run them · show them". */
 function StaleCells({ stale, onRun, onShow }: StaleCellsProps): VNode | null {
   const [isListed, setListed] = useState(false);
   const [hasRun, setRun] = useState(false);
@@ -53,7 +52,6 @@ function StaleCells({ stale, onRun, onShow }: StaleCellsProps): VNode | null {
   );
 }
 
-/** The note below a cell of this notebook. */
 export function StaleNote({
   panel,
   stale,
@@ -61,7 +59,7 @@ export function StaleNote({
 }: {
   panel: NotebookPanel;
   stale: readonly StaleCell[];
-  /** A cell that has not run since it was changed, and has to run before them. */
+  /** A cell that was changed but not yet run, and has to run first. */
   changed?: string;
 }): VNode {
   const run = (): void =>

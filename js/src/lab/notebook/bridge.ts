@@ -1,4 +1,4 @@
-/** Tells the server which notebooks this page has open, and lets it read and change them here. */
+/** Tells the server which notebooks are open here, and lets it read and change them. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
@@ -6,16 +6,16 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import type { Channel } from '../../shared/channel/channel';
 import { sharedSocket, type PageSocket } from '../../shared/channel/pageSocket';
 import { ICoworkModel } from '../model/coworkModel';
-import { inParts, type Question } from './answers';
+import { splitAnswer, type Question } from './splitAnswer';
 import { isOnServer } from './drives';
 import type { CellServer } from './marks';
 import { PersonRuns } from './personRuns';
 import { staleCells } from './staleness';
 
-/** Their code is loaded with the first notebook. */
+/** Loaded with the first notebook. */
 type Operations = typeof import('./operations');
 
-export class NotebookBridge {
+class NotebookBridge {
   private readonly socket: PageSocket;
   private readonly cells: CellServer;
   private readonly personRuns: PersonRuns;
@@ -51,7 +51,7 @@ export class NotebookBridge {
     this.tell();
   }
 
-  /** From the first notebook on; does nothing the second time. */
+  /** Called for each notebook; idempotent. */
   private listen(): void {
     if (this.operations === null) {
       this.operations = import('./operations');
@@ -67,12 +67,13 @@ export class NotebookBridge {
 
   private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
     const { answerTo } = await this.operations!;
-    inParts(question.id, await answerTo(question, this.find(question.path), this.cells)).forEach(
-      answer
-    );
+    splitAnswer(
+      question.id,
+      await answerTo(question, this.find(question.path), this.cells)
+    ).forEach(answer);
   }
 
-  /** Several changes in one turn are told once. */
+  /** Coalesces several changes in one turn. */
   private tell(): void {
     if (!this.isTelling) {
       this.isTelling = true;
@@ -92,7 +93,7 @@ export class NotebookBridge {
     this.socket.send({ type: 'documents', documents, focused: document.hasFocus() });
   }
 
-  /** A notebook may have several views; the one that the user is in goes first. */
+  /** A notebook may have several views; prefers the current one. */
   private find(path: string): NotebookPanel | undefined {
     const found = this.panels().filter(panel => panel.context.localPath === path);
     return found.find(panel => panel === this.tracker.currentWidget) ?? found[0];

@@ -1,7 +1,4 @@
-/**
- * Changes of cells that wait for the user's decision, as the server keeps them, and how they stand
- * in a document.
- */
+/** Pending cell changes as the server stores them, and their position in a document. */
 
 import type { SharedNotebook } from './edits';
 
@@ -15,31 +12,31 @@ interface CellText {
 export interface CellChange {
   id: string;
   cell_id: string;
-  /** Null if there was no such cell. */
+  /** Null if the cell is new. */
   before: CellText | null;
-  /** Null if it was deleted. */
+  /** Null if the cell was deleted. */
   after: CellText | null;
   moved: boolean;
-  /** The cell behind which it stood, for what was moved or deleted; null if it was the first. */
+  /** The cell above, for moved or deleted cells; null if it was the first. */
   above: string | null;
 }
 
-export interface Standing {
+export interface PlacedChange {
   change: CellChange;
   kind: 'added' | 'changed' | 'moved' | 'deleted';
-  /** The cell at which it is shown. */
+  /** The cell at which the change is shown. */
   at: string;
-  /** What the cell holds now; of a deleted one nothing. */
+  /** The cell's current source; empty if deleted. */
   source: string;
-  /** Whether the user has gone on writing in the cell. */
+  /** Whether the user has edited the cell since. */
   isEdited: boolean;
 }
 
 /**
- * What of the changes this document shows. Not all do: the user may have undone one, a rollback may
- * have taken it back, and without real-time collaboration another tab may not have it yet.
+ * The changes that this document contains. Some may be missing: undone by the user, rolled back, or
+ * not yet received from another tab without real-time collaboration.
  */
-export function standing(changes: readonly CellChange[], notebook: SharedNotebook): Standing[] {
+export function standing(changes: readonly CellChange[], notebook: SharedNotebook): PlacedChange[] {
   const found = changes.map(change => {
     const cell = notebook.cells.find(one => one.id === change.cell_id);
     if (change.after === null) {
@@ -66,8 +63,8 @@ export function standing(changes: readonly CellChange[], notebook: SharedNoteboo
 }
 
 /**
- * The cell behind which a deleted one goes back: the next that is still there, if its neighbour was
- * deleted, too.
+ * The cell below which a deleted one is restored: the nearest remaining one, if its neighbour was
+ * deleted too.
  */
 export function cellAbove(
   changes: readonly CellChange[],
@@ -82,7 +79,7 @@ export function cellAbove(
   return id;
 }
 
-function deleted(change: CellChange, at: string): Standing {
+function deleted(change: CellChange, at: string): PlacedChange {
   return { change, kind: 'deleted', at, source: '', isEdited: false };
 }
 

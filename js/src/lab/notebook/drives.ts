@@ -1,9 +1,7 @@
-/** Which notebooks are files of this server. */
-
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
 
-/** Documents of other drives are not files of this server; those of real-time collaboration are. */
+/** Only the default drive and that of real-time collaboration hold files of this server. */
 const DRIVES = ['', 'RTC'];
 
 export function isOnServer(contents: Contents.IManager, panel: NotebookPanel): boolean {

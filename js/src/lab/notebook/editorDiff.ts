@@ -1,7 +1,4 @@
-/**
- * Shows in a cell's own editor what was changed: what went stands above what came, and is no part
- * of the text.
- */
+/** Shows a diff in the cell's own editor: deleted lines appear as widgets above the new ones. */
 
 import {
   Compartment,
@@ -21,7 +18,7 @@ export type Editor = NonNullable<NotebookPanel['content']['widgets'][number]['ed
 const added = Decoration.line({ class: 'cw-line-added' });
 const newWords = Decoration.mark({ class: 'cw-words-new' });
 
-/** Compares a cell's text with an earlier one for as long as it is shown. */
+/** Compares the cell's source with an earlier one while it is shown. */
 export class EditorDiff {
   private readonly compartment = new Compartment();
 
@@ -39,7 +36,7 @@ export class EditorDiff {
   }
 }
 
-/** Lab's own interface has no way to take an extension out again. */
+/** CodeMirror's view; Lab's interface cannot remove an extension. */
 export function viewOf(editor: Editor): EditorView | undefined {
   return (editor as Editor & { editor?: EditorView }).editor;
 }
@@ -94,7 +91,7 @@ function removedLines(rows: readonly Row[], side: -1 | 1): Decoration {
   return Decoration.widget({ widget, block: true, side });
 }
 
-/** Lines that are no part of the text. */
+/** Lines that are not part of the document. */
 export class OtherLines extends WidgetType {
   private readonly text: string;
 

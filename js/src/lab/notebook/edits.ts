@@ -1,5 +1,6 @@
 /**
- * One change of the document that Lab has open, in one cell or in our metadata: whole, or refused.
+ * Atomic edits of an open document: one cell, or our metadata. An edit is applied completely or
+ * refused.
  */
 
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -10,9 +11,9 @@ import type { CellChange } from './cellChanges';
 export type SharedNotebook = INotebookModel['sharedModel'];
 export type SharedCell = SharedNotebook['cells'][number];
 export type CodeCell = Extract<SharedCell, { getOutputs: unknown }>;
-/** A notebook as it is saved. */
+/** nbformat content. */
 export type Content = Parameters<SharedNotebook['fromJSON']>[0];
-/** A cell as it is saved. */
+/** nbformat cell. */
 export type SavedCell = Parameters<SharedNotebook['insertCell']>[1];
 type Metadata = Readonly<Record<string, PartialJSONValue>>;
 type CellType = 'code' | 'markdown' | 'raw';
@@ -24,13 +25,13 @@ export interface Edit {
   expected: string | null;
   source: string;
   cell_type: CellType;
-  /** Shown in place of what the cell shows; it is not run for that. */
+  /** Replaces the outputs without running the cell. */
   outputs?: ReturnType<CodeCell['getOutputs']>;
-  /** Keys of what we keep in the notebook's metadata; the others stay. */
+  /** Keys of our notebook metadata; other keys stay. */
   metadata?: Metadata;
 }
 
-/** Why it was not done; nothing was changed. */
+/** Nothing was changed. */
 export class Refusal extends Error {
   constructor(
     readonly code: string,
@@ -40,10 +41,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or
- * becomes another one.
- */
+/** Returns the previous cell with its outputs, if it is deleted or changes type. */
 export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | null {
   if (edit.kind === 'metadata') {
     const kept = notebook.getMetadata('cowork') as Metadata | undefined;
@@ -86,11 +84,12 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   return before;
 }
 
-/**
- * Takes a change back, and does nothing where that is not possible any more. `known` is the cell
- * with all it showed.
- */
-export function takeBack(notebook: SharedNotebook, change: CellChange, known?: SavedCell): void {
+/** Reverts a change if still possible. `known` is the cell with its outputs. */
+export function revertChange(
+  notebook: SharedNotebook,
+  change: CellChange,
+  known?: SavedCell
+): void {
   const { cell_id: id, before, above } = change;
   const index = notebook.cells.findIndex(one => one.id === id);
   const cell = notebook.cells[index];
@@ -115,7 +114,7 @@ export function takeBack(notebook: SharedNotebook, change: CellChange, known?: S
   }
 }
 
-/** `place` counts with the cell where it still is. */
+/** `place` counts with the cell still in its old place. */
 function moveTo(notebook: SharedNotebook, from: number, place: number): void {
   const to = place > from ? place - 1 : place;
   if (to !== from) {
@@ -142,10 +141,7 @@ function replaceCell(notebook: SharedNotebook, id: string, by: SavedCell): void 
   }
 }
 
-/**
- * Only what differs is replaced, so that a cursor or selection elsewhere in the cell stays where it
- * is.
- */
+/** Replaces only the differing part, so that a cursor or selection elsewhere stays. */
 export function spliceSource(cell: SharedCell, source: string): void {
   const old = cell.source;
   if (old === source) {
@@ -163,10 +159,7 @@ export function spliceSource(cell: SharedCell, source: string): void {
   cell.updateSource(head, old.length - tail, source.slice(head, source.length - tail));
 }
 
-/**
- * What the agent does is a step of its own to undo, and is not joined with what the user types just
- * before or after.
- */
+/** Makes the agent's change a separate undo step, not merged with the user's typing. */
 export function asOneStep(holders: readonly object[], change: () => void): void {
   const managers = holders.map(
     holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager

@@ -12,8 +12,7 @@ import type { CardHost } from '../../shared/card/host';
 type InsertCell = NonNullable<CardHost['insertCell']>;
 
 /**
- * Below the cell whose output this node is; undefined where there is no such cell, or it may not be
- * changed.
+ * Inserts below the cell that contains this node; undefined if there is none, or it is read-only.
  */
 export function insertBelow(
   notebooks: INotebookTracker,
@@ -23,18 +22,18 @@ export function insertBelow(
   if (notebook === undefined || notebook.model?.readOnly !== false) {
     return undefined;
   }
-  // Looked up when it is clicked, as cells move.
+  // Looked up on click, as cells move.
   return async source =>
     insertAt(notebook, notebook.widgets.findIndex(cell => cell.node.contains(node)) + 1, source);
 }
 
-/** Below the active cell of the notebook that is looked at; undefined where there is none. */
+/** Undefined if no notebook is open. */
 export function insertBelowActive(notebooks: INotebookTracker | null): InsertCell | undefined {
   const notebook = notebookForCell(notebooks)?.content;
   return notebook && (async source => insertAt(notebook, notebook.activeCellIndex + 1, source));
 }
 
-/** The next keys are for the new cell, wherever the button was: Ctrl+Enter runs it. */
+/** Focuses the new cell, wherever the button was, so that Ctrl+Enter runs it. */
 async function insertAt(notebook: Notebook, index: number, source: string): Promise<void> {
   notebook.model?.sharedModel.insertCell(index, {
     cell_type: 'code',
@@ -49,15 +48,15 @@ async function insertAt(notebook: Notebook, index: number, source: string): Prom
 
 export type Magic = '%%plan' | '%%act' | '%%ask';
 
-/** The notebook that would get the cell, or null: none is open, or it may not be changed. */
+/** The current notebook, or null if none is open or it is read-only. */
 export function notebookForCell(tracker: INotebookTracker | null): NotebookPanel | null {
   const panel = tracker?.currentWidget ?? null;
   return panel !== null && panel.content.model?.readOnly === false ? panel : null;
 }
 
 /**
- * Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the
- * notebook.
+ * Inserts below the active cell, with the cursor on the line under the magic. `bringToFront`
+ * activates the notebook.
  */
 export async function insertMagicCell(
   panel: NotebookPanel,
@@ -73,8 +72,8 @@ export async function insertMagicCell(
   const cell = notebook.activeCell;
   cell?.model.sharedModel.setSource(`${magic}\n`);
   bringToFront();
-  // Activating puts the notebook into command mode, some messages later. Edit mode has to come
-  // after that, or the user's first letters would be taken for shortcuts.
+  // Activating switches to command mode, some messages later. Edit mode must come after that, or
+  // the user's first letters would be taken for shortcuts.
   await afterPendingMessages();
   notebook.mode = 'edit';
   await cell?.ready;

@@ -1,7 +1,6 @@
 /**
- * The magics are there without `%load_ext`. A kernel whose environment has us configured for it
- * loads them by itself; any other does when a cell that uses one is about to run, or says what it
- * lacks.
+ * Makes the magics available without `%load_ext`. Kernels configured for Cowork load them at start;
+ * in others we load them before a cell that uses one, which then reports what is missing.
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
@@ -9,7 +8,7 @@ import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 
 const USES_MAGICS = /^\s*%%(?:plan|act|ask)\b|%cowork\b/;
 
-/** Magics of others that have the same names stay. */
+/** Does not replace other extensions' magics of the same name. */
 const LOAD = `
 import sys
 from importlib import invalidate_caches
@@ -33,7 +32,7 @@ else:
             shell.register_magic_function(explain, kind, name)
 `;
 
-/** Kernels run what they get in turn, so this goes before the cell and nobody has to wait. */
+/** Kernels run requests in order, so this runs before the cell without waiting. */
 export function loadBeforeUse(tracker: INotebookTracker): void {
   NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
     const kernel = tracker.find(panel => panel.content === notebook)?.sessionContext.session

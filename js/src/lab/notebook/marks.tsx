@@ -1,4 +1,4 @@
-/** Marks on cells that the agent has changed: what changed, with Accept and Revert in place. */
+/** Marks on cells that the agent changed, with Accept and Revert. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
@@ -6,33 +6,38 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { StaleCell } from '../../shared/types';
 import { CellMark } from './CellMark';
-import { cellAbove, standing, type CellChange, type Decision, type Standing } from './cellChanges';
-import { takeBack, type SavedCell } from './edits';
+import {
+  cellAbove,
+  standing,
+  type CellChange,
+  type Decision,
+  type PlacedChange
+} from './cellChanges';
+import { revertChange, type SavedCell } from './edits';
 import { EditorDiff } from './editorDiff';
 import { StaleNote } from './StaleCells';
-import { keepSteady } from './steady';
+import { keepScrollPosition } from './scrollPosition';
 
 type Cell = NotebookPanel['content']['widgets'][number];
 
-/** How long a change must have been on the screen of somebody who looks, to count as seen. */
+/** How long a change must be visible in a focused window to count as seen. */
 const SEEN_MS = 2000;
 
-/** What marks ask of the server. */
+/** Server calls of the marks. */
 export interface CellServer {
-  /** Stores what the user has decided about changes. */
   decide(ids: readonly string[], decision: Decision): Promise<unknown>;
-  /** Cells that have run and depend on one that has changed. */
+  /** Cells that have run and depend on a changed one. */
   stale(notebook: string, cellId: string): Promise<StaleCell[]>;
 }
 
 /**
- * The marks of one notebook. Which changes wait is what the server says; where they stand, and
- * whether the user has gone on from them, is what the document says.
+ * Marks of one notebook. The server knows which changes are pending; the document knows where they
+ * are and whether the user has edited them since.
  */
 export class Marks {
   private changes: readonly CellChange[] = [];
   private readonly marks = new Map<string, Mark>();
-  /** Cells as they were with all that they showed, where this page has seen them go. */
+  /** Deleted or replaced cells with their outputs, if this page saw them go. */
   private readonly gone = new Map<string, SavedCell>();
 
   constructor(
@@ -48,7 +53,7 @@ export class Marks {
     this.redraw();
   }
 
-  /** Remembers a cell that is about to go; the server keeps only its text. */
+  /** The server keeps only the source of a cell. */
   keep(cellId: string, cell: SavedCell | null): void {
     if (cell !== null) {
       this.gone.set(cellId, cell);
@@ -61,7 +66,7 @@ export class Marks {
       return;
     }
     const found = standing(this.changes, model.sharedModel);
-    const places = new Map<Cell, Standing[]>();
+    const places = new Map<Cell, PlacedChange[]>();
     for (const one of found) {
       const cell = this.panel.content.widgets.find(widget => widget.model.id === one.at);
       if (cell !== undefined) {
@@ -100,16 +105,14 @@ export class Marks {
     const notebook = this.panel.content.model?.sharedModel;
     if (decision === 'revert' && notebook !== undefined) {
       const above = cellAbove(this.changes, notebook, change);
-      keepSteady(this.panel.content, () =>
-        takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id))
+      keepScrollPosition(this.panel.content, () =>
+        revertChange(notebook, { ...change, above }, this.gone.get(change.cell_id))
       );
     }
     await this.settle([change], decision);
   }
 
-  /**
-   * The server tells every tab, also this one; but who has clicked sees at once that it was taken.
-   */
+  /** The server notifies every tab, but the tab that was clicked updates at once. */
   private async settle(changes: readonly CellChange[], decision: Decision): Promise<void> {
     const ids = changes.map(one => one.id);
     await this.server.decide(ids, decision);
@@ -123,7 +126,7 @@ interface StaleBelowProps {
   server: CellServer;
 }
 
-/** What was computed with the cell as it was; looked up once for each text of it. */
+/** Cells computed from the previous version; looked up once per source. */
 function StaleBelow({ panel, change, server }: StaleBelowProps): preact.VNode {
   const [stale, setStale] = useState<readonly StaleCell[]>([]);
   const source = change.after?.source;
@@ -140,7 +143,7 @@ function StaleBelow({ panel, change, server }: StaleBelowProps): preact.VNode {
   return <StaleNote panel={panel} stale={stale} changed={change.cell_id} />;
 }
 
-/** Everything that is drawn at one cell. */
+/** Everything rendered at one cell. */
 class Mark {
   private readonly node = document.createElement('div');
   private readonly observer: IntersectionObserver;
@@ -170,12 +173,12 @@ class Mark {
     });
   }
 
-  draw(standings: readonly Standing[], drawn: (one: Standing) => preact.VNode): void {
+  draw(standings: readonly PlacedChange[], drawn: (one: PlacedChange) => preact.VNode): void {
     render(standings.map(drawn), this.node);
     const changed = standings.find(one => one.kind === 'changed');
     this.before = changed?.change.before?.source ?? null;
     this.compare();
-    // What was changed once more has to be seen again.
+    // A change that changed again has to be seen again.
     const now = JSON.stringify(standings.map(one => [one.change.id, one.change.after]));
     if (now !== this.seen) {
       this.seen = now;
@@ -199,7 +202,7 @@ class Mark {
     }
   }
 
-  /** Puts the comparison into the editor, as soon as there is one. */
+  /** Adds the diff to the editor as soon as there is one. */
   private compare(): void {
     if (this.diff !== null && this.diff.before !== this.before) {
       this.diff.remove();
@@ -211,7 +214,7 @@ class Mark {
     }
   }
 
-  /** Seen is what was on the screen for a while, of a window that somebody looks at. */
+  /** Counts a change as seen after it was visible for a while in a focused window. */
   private watch(): void {
     clearTimeout(this.timer);
     if (this.isInView && document.hasFocus()) {

@@ -1,4 +1,4 @@
-/** What the server can ask of a notebook that is open here. */
+/** Operations that the server can request on an open notebook. */
 
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 
@@ -8,12 +8,12 @@ import { Marks, type CellServer } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
 import { hasRun, runCell, startKernel } from './running';
-import type { Answer, Question } from './answers';
-import { keepSteady } from './steady';
+import type { Answer, Question } from './splitAnswer';
+import { keepScrollPosition } from './scrollPosition';
 
-/** Saving may ask the user something; the agent does not wait for that. */
+/** Saving may open a dialog; the agent does not wait for it. */
 const SAVING_MS = 3000;
-/** Characters that are told of what is selected. */
+/** Maximum characters of the selection that are sent. */
 const MAX_SELECTED = 4000;
 
 type Operation = (
@@ -25,12 +25,10 @@ type Operation = (
 
 const marks = new WeakMap<NotebookPanel, Marks>();
 
-export const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, Operation>> = {
   read: (panel, model) => stateOf(panel, model, () => true),
 
-  /**
-   * The same without what makes it large: outputs are only those of the cell that the user is in.
-   */
+  /** Like `read`, but with the outputs of the active cell only. */
   glance: (panel, model) => {
     const { active } = whereIn(panel);
     return stateOf(panel, model, id => id === active);
@@ -57,15 +55,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       await hasRun(panel, edit.cell_id); // or what it still tells would come on top
     }
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () =>
+    keepScrollPosition(panel.content, () =>
       marksOf(panel, server).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
     );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   },
 
-  /**
-   * The server says so whenever it changes: which changes of cells the user has not decided about.
-   */
+  /** Pushed by the server on every change: the pending cell changes. */
   marks: (panel, _model, question, server) => {
     marksOf(panel, server).show((question as Question & { changes: CellChange[] }).changes);
     return {};
@@ -93,14 +89,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   replace: async (panel, model, question) => {
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () =>
+    keepScrollPosition(panel.content, () =>
       replaceContent(model.sharedModel, question as Question & Replacement)
     );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   }
 };
 
-/** Answers a question about a notebook; what goes wrong is an answer too. */
+/** Failures are answers, too. */
 export async function answerTo(
   question: Question,
   panel: NotebookPanel | undefined,
@@ -151,7 +147,7 @@ function cellState(cell: SharedCell, hasOutputs: boolean): object {
   return { id, cell_type, source, tags: cell.getMetadata('tags') ?? [], ...ran };
 }
 
-/** The cell that the user is in, and the text that they have selected there. */
+/** The active cell and the text selected in it. */
 function whereIn(panel: NotebookPanel): { active: string | null; selected: string } {
   const cell = panel.content.activeCell;
   const editor = cell?.editor;
@@ -181,8 +177,8 @@ function marksOf(panel: NotebookPanel, server: CellServer): Marks {
 }
 
 /**
- * A notebook without unsaved edits is saved again, so that commands see on the disk what the agent
- * did. One that the user is working on is left to them.
+ * Saves a notebook without unsaved edits, so that commands see the agent's change on disk. One that
+ * the user is editing is left to them.
  */
 async function isLeftUnsaved(
   panel: NotebookPanel,
@@ -213,7 +209,7 @@ async function saved(panel: NotebookPanel, model: INotebookModel): Promise<void>
   } finally {
     if (!panel.isDisposed) {
       model.contentChanged.disconnect(note);
-      // Lab calls everything saved, also what was typed while it was on the way.
+      // Lab clears `dirty` after saving, also for what was typed meanwhile.
       model.dirty = model.dirty || typed;
     }
   }

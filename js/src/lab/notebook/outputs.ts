@@ -1,19 +1,16 @@
 /**
- * Outputs cut down to what can be carried around: a cell may have put out a hundred megabytes, and
- * this page must stay quick. The same is done in Python for files (`tools/notebook/outputs.py`);
- * what is said to the model is made there.
+ * Truncates outputs before they are sent: a cell may hold a hundred megabytes, and the page must
+ * stay responsive. Python does the same for files (`tools/notebook/outputs.py`), and formats both
+ * for the model.
  */
 
 type Output = Readonly<Record<string, unknown>>;
 
-/** Characters that are kept of any one text. */
+/** Characters kept of each text. */
 const MAX_LENGTH = 20_000;
-/** Characters of base64 that are kept of pictures: enough to tell their size. */
+/** Base64 characters kept of images: enough to tell their size. */
 const HEAD = 4096;
-/**
- * Characters of base64 up to which a picture that a model can be shown stays whole, where pictures
- * are wanted.
- */
+/** Base64 characters up to which an image is sent whole, if images are wanted. */
 const MAX_PICTURE_SIZE = 700_000;
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
@@ -51,7 +48,7 @@ function isText(mime: string): boolean {
   return /^text\/|(?:json|xml|javascript)$/.test(mime);
 }
 
-export function asText(value: unknown): string {
+function asText(value: unknown): string {
   return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
 }
 

@@ -1,13 +1,13 @@
 /**
- * Tells the server which cells a person runs here, as only those can approve something. What an
- * agent runs does not go by Lab's actions (see `running.ts`), and what code in a kernel says of
- * itself does not count.
+ * Tells the server which cells a person runs here, because only those can approve something. Cells
+ * run by an agent do not go through Lab's actions (see `running.ts`), and what kernel code claims
+ * does not count.
  */
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
 
-const ASKS_US = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
-/** The server takes no longer messages; so long a cell has to be approved on its card. */
+const USES_COWORK = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
+/** Server limit; a longer cell has to be approved on its card. */
 const MAX_TEXT = 1_000_000;
 const GONE: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
@@ -26,7 +26,7 @@ export class PersonRuns {
     NotebookActions.executed.connect((_, { notebook, cell }) => this.ended(notebook, cell));
   }
 
-  /** A cell that goes with its kernel does not end as others do. */
+  /** A cell whose kernel dies does not end like others. */
   follow({ sessionContext, context }: NotebookPanel): void {
     sessionContext.statusChanged.connect((_, status) => {
       if (GONE.includes(status)) {
@@ -38,7 +38,7 @@ export class PersonRuns {
   private started(notebook: Notebook, { model }: Cell): void {
     const path = this.pathOf(notebook);
     const { source } = model.sharedModel;
-    if (path !== undefined && ASKS_US.test(source) && source.length <= MAX_TEXT) {
+    if (path !== undefined && USES_COWORK.test(source) && source.length <= MAX_TEXT) {
       this.running.add(model);
       this.send({ type: 'cell-started', path, cell_id: model.id, source });
     }

@@ -1,7 +1,4 @@
-/**
- * Gives an open document another content. The server says what differs; what it does not name stays
- * as it is here.
- */
+/** Replaces an open document's content. The server sends the differences; everything else stays. */
 
 import {
   asCode,
@@ -16,14 +13,14 @@ import {
 
 type SavedCell = Content['cells'][number];
 
-/** A cell by its text; old documents have no ids. */
+/** A cell by its source: old documents have no ids. */
 interface CellText {
   id?: string;
   cell_type: string;
   source: string;
 }
 
-/** A cell that is there, with the fields that it gets. */
+/** Fields to set on an existing cell. */
 interface CellPatch {
   id: string;
   source?: string;
@@ -32,19 +29,19 @@ interface CellPatch {
   execution_count?: number | null;
 }
 
-/** A cell to insert, in the place of one of another type if there is one with its id. */
+/** A cell to insert, replacing one with the same id but another type. */
 type NewCell = SavedCell & { id: string };
 
 export interface Replacement {
-  /** What the document must hold, or else it is left as it is; null where nobody knows. */
+  /** Precondition: refuse if the document differs; null if unknown. */
   expected: CellText[] | null;
-  /** All that it gets, where cells cannot be told apart. */
+  /** The whole content, if cells cannot be told apart. */
   content?: Content;
   cells?: (CellPatch | NewCell)[];
   metadata?: { set: Content['metadata']; delete: string[] };
 }
 
-/** One step to undo for the whole notebook, as Yjs joins changes that follow each other at once. */
+/** One undo step for the whole notebook, because Yjs merges changes made at once. */
 export function replaceContent(
   notebook: SharedNotebook,
   { expected, content, cells = [], metadata }: Replacement

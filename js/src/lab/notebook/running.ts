@@ -1,6 +1,4 @@
-/**
- * Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel.
- */
+/** Runs cells of an open notebook for the agent, visibly and in the user's kernel. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
@@ -9,7 +7,7 @@ import { Refusal } from './edits';
 
 type Cell = NotebookPanel['content']['widgets'][number];
 
-/** What Lab's code cells have beyond other cells, as far as it is used here. */
+/** The parts of Lab's code cells used here. */
 type CodeCell = Cell & {
   model: { clearExecution(): void; executionCount: number | null; trusted: boolean };
   outputArea: { future: ReturnType<Kernel.IKernelConnection['requestExecute']> };
@@ -19,14 +17,14 @@ type CodeCell = Cell & {
 const running = new WeakMap<Cell['model'], Promise<void>>();
 
 export interface Running {
-  /** The id of the request: by it the server recognises what the kernel tells about it. */
+  /** Request id, by which the server recognises the kernel's messages. */
   request: string;
   done: Promise<void>;
 }
 
 /**
- * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and
- * that cells which the user has queued behind it run also if it fails.
+ * Like Shift-Enter, but without stdin, since nobody may be there, and without aborting the cells
+ * the user has queued behind it if it fails.
  */
 export function runCell(panel: NotebookPanel, cellId: string, expected: string): Running {
   const cell = panel.content.widgets.find(one => one.model.id === cellId);
@@ -64,13 +62,13 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
   return { request: future.msg.header.msg_id, done };
 }
 
-/** Waits until all is shown that a cell, run for the agent, puts out. */
+/** Waits until all output of the agent's run is shown. */
 export async function hasRun(panel: NotebookPanel, cellId: string): Promise<void> {
   const cell = panel.content.widgets.find(one => one.model.id === cellId);
   await (cell && running.get(cell.model));
 }
 
-/** Starts the kernel that the notebook names, unless the user has to choose one. */
+/** Starts the notebook's kernel, unless the user has to choose one. */
 export async function startKernel(panel: NotebookPanel): Promise<void> {
   if (!panel.sessionContext.session?.kernel && (await panel.sessionContext.startKernel())) {
     throw new Refusal('no_kernel');

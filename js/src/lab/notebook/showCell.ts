@@ -1,6 +1,6 @@
 import type { Notebook } from '@jupyterlab/notebook';
 
-/** Brings a cell into view and makes it the active one; a cell that is gone is not looked for. */
+/** Scrolls to a cell and activates it, if it still exists. */
 export function showCell(notebook: Notebook, cellId: string): void {
   const index = notebook.widgets.findIndex(({ model }) => model.id === cellId);
   if (index >= 0) {

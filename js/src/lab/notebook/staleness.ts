@@ -1,11 +1,9 @@
-/** What is out of date in a notebook, and how it is brought up to date. */
-
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page, StaleCell } from '../../shared/types';
 
-/** Cells that depend on one that has changed; none where nobody can tell. */
+/** Cells that depend on a changed one; empty if unknown. */
 export async function staleCells(
   channel: Channel,
   notebook: string,

@@ -1,6 +1,6 @@
-/** What changed between two texts: line by line, and in lines that stayed alike word by word. */
+/** Diff of two texts by line, and by word within similar lines. */
 
-/** A stretch of a line; `isNew` if the other side does not have it. */
+/** Part of a line; `isNew` if the other side lacks it. */
 export interface Piece {
   text: string;
   isNew: boolean;
@@ -11,19 +11,13 @@ export interface Row {
   pieces: readonly Piece[];
 }
 
-/** Comparisons beyond which two texts count as altogether different. */
+/** Texts that need more comparisons count as completely different. */
 const MAX_COMPARED = 1_000_000;
-/**
- * Lines that share less than this of their letters are shown whole: pieces of them would only
- * confuse.
- */
-const ALIKE = 0.4;
+/** Lines that share less than this are not split into words, which would only confuse. */
+const MIN_SIMILARITY = 0.4;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
-/**
- * The lines of both texts in the order in which one reads them: of each place first what went, then
- * what came.
- */
+/** Lines of both texts in reading order: at each place deletions first, then insertions. */
 export function diffRows(before: string, after: string): Row[] {
   const rows: Row[] = [];
   let removed: string[] = [];
@@ -47,10 +41,7 @@ export function diffRows(before: string, after: string): Row[] {
   return rows;
 }
 
-/**
- * The same while the second text is still being written: lines of the first that it has not come to
- * yet count as staying.
- */
+/** Diff against a text that is still streaming: lines it has not reached yet count as unchanged. */
 export function growingRows(before: string, soFar: string): Row[] {
   const rows = diffRows(before, soFar);
   const end = rows.map(row => row.kind).lastIndexOf('same') + 1;
@@ -63,7 +54,7 @@ export function growingRows(before: string, soFar: string): Row[] {
   return [...rows.slice(0, end), ...removed.slice(0, added.length), ...added, ...staying];
 }
 
-/** How many lines one would say have changed: a line that was rewritten is one. */
+/** A rewritten line counts once. */
 export function changedLines(rows: readonly Row[]): number {
   const count = (kind: Row['kind']): number => rows.filter(row => row.kind === kind).length;
   return Math.max(count('removed'), count('added'));
@@ -83,7 +74,7 @@ function placeRows(removed: readonly string[], added: readonly string[]): Row[] 
   ];
 }
 
-/** Both lines in pieces, or null if they have too little in common. */
+/** Null if the lines have too little in common. */
 function pieces(before: string, after: string): [Piece[], Piece[]] | null {
   const sides: [Piece[], Piece[]] = [[], []];
   let common = 0;
@@ -97,7 +88,7 @@ function pieces(before: string, after: string): [Piece[], Piece[]] | null {
     });
   }
   const length = Math.max(letters(before), letters(after));
-  return common >= length * ALIKE ? sides : null;
+  return common >= length * MIN_SIMILARITY ? sides : null;
 }
 
 function add(line: Piece[], text: string, isNew: boolean): void {
@@ -113,7 +104,7 @@ function letters(line: string): number {
   return line.replace(/\s/g, '').length;
 }
 
-/** The longest common subsequence, with what only one side has in between. */
+/** Longest common subsequence, with the differences in between. */
 function aligned(
   before: readonly string[],
   after: readonly string[]
@@ -150,7 +141,7 @@ function alignedMiddle(
       ...after.map((text): [null, string] => [null, text])
     ];
   }
-  // lengths[i][j]: of the longest common subsequence of what begins at i and at j.
+  // lengths[i][j]: length of the longest common subsequence of the suffixes from i and j.
   const lengths = Array.from(
     { length: before.length + 1 },
     () => new Uint32Array(after.length + 1)

@@ -12,9 +12,9 @@ import { useLoaded, useActivity, usePanel } from './context';
 import { CheckpointActions } from './standaloneActions';
 import { Section } from './Section';
 
-const MADE = ['checkpoint-created', 'job-completed'];
+const RELOAD_EVENTS = ['checkpoint-created', 'job-completed'];
 
-/** The states one can go back to, as a time line, newest first. */
+/** Timeline of checkpoints, newest first. */
 export function CheckpointsSection({
   context,
   open = true
@@ -23,7 +23,7 @@ export function CheckpointsSection({
   open?: boolean;
 }): VNode | null {
   const { channel } = usePanel();
-  const made = useActivity(MADE, context);
+  const made = useActivity(RELOAD_EVENTS, context);
   const { value, error } = useLoaded(
     () => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`),
     [context, made]
@@ -43,7 +43,7 @@ export function CheckpointsSection({
               <Point key={one.id} checkpoint={one} context={context} />
             ))}
           </ol>
-          {value?.store && <Room {...value.store} />}
+          {value?.store && <StorageUsage {...value.store} />}
         </>
       )}
     </Section>
@@ -89,13 +89,13 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
   );
 }
 
-/** How much all that can be taken back takes, and how far back it goes. */
-function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
+/** Disk space of all checkpoints, and the age of the oldest. */
+function StorageUsage({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
   const used = t('All conversations: %1 of %2', size(bytes), size(limit));
   return <p class="cw-dim cw-row">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }
 
-/** One file by its name, several by their number. */
+/** The name of a single file, else the count. */
 function files({ files: touched }: Checkpoint): string {
   const names = touched.filter(one => typeof one === 'string');
   return names.length === 1

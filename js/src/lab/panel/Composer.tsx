@@ -8,39 +8,39 @@ import { Mentions } from '../../shared/lazyComponents';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
 import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
-import { imagesIn, type Pictures } from './pictures';
+import { imagesIn, type Pictures } from './images';
 
 interface ComposerProps {
   text: string;
   placeholder: string;
-  /** Grows when the field should get the keyboard. */
-  summons: number;
+  /** A change focuses the field. */
+  focusRequests: number;
   sending: Action;
-  /** What the message can point at. */
+  /** Where mentions are resolved. */
   place: MentionPlace;
   pictures: Pictures;
-  /** While a job runs it can be stopped, and what is sent waits for the agent's next turn. */
+  /** Set while a job runs: messages are then queued for the agent's next turn. */
   onStop: (() => void) | null;
   onInput: (text: string) => void;
   onSend: () => void;
-  /** The role that would answer, to be switched here. */
+  /** The role switcher. */
   children: ComponentChildren;
 }
 
-/** Where one writes to the agent. */
 export function Composer(props: ComposerProps): VNode {
-  const { text, placeholder, summons, sending, place, pictures, onStop, onInput, onSend } = props;
+  const { text, placeholder, focusRequests, sending, place, pictures, onStop, onInput, onSend } =
+    props;
   const { channel } = usePanel();
   const { allows } = useHost();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (summons > 0 && field.current) {
+    if (focusRequests > 0 && field.current) {
       field.current.focus();
       const { length } = field.current.value;
       field.current.setSelectionRange(length, length);
     }
-  }, [summons]);
-  // What is queued is words alone.
+  }, [focusRequests]);
+  // Queued messages cannot have images.
   const canSend = text.trim() !== '' && (onStop === null || pictures.items.length === 0);
   const take = (event: Event, data: DataTransfer | null): void => {
     const images = allows?.('pictures') === false ? [] : imagesIn(data);
@@ -86,7 +86,7 @@ export function Composer(props: ComposerProps): VNode {
       {allows?.('mentions') !== false && (
         <Mentions channel={channel} place={place} field={field} text={text} />
       )}
-      <Attached pictures={pictures} isRunning={onStop !== null} />
+      <AttachedImages pictures={pictures} isRunning={onStop !== null} />
       <div class="cw-bar">
         {props.children}
         <span class="cw-grow" />
@@ -95,7 +95,7 @@ export function Composer(props: ComposerProps): VNode {
             {t('Queue')}
           </Button>
         )}
-        {/* One in the place of the other, so that the keyboard stays where it was. */}
+        {/* One replaces the other in place, so that keyboard focus stays. */}
         {onStop === null ? (
           <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>
             {t('Send')}
@@ -111,8 +111,14 @@ export function Composer(props: ComposerProps): VNode {
   );
 }
 
-/** The images that go along. Who cannot see them is said before they are sent. */
-function Attached({ pictures, isRunning }: { pictures: Pictures; isRunning: boolean }): VNode {
+/** Attached images. Warns before sending if the model cannot see them. */
+function AttachedImages({
+  pictures,
+  isRunning
+}: {
+  pictures: Pictures;
+  isRunning: boolean;
+}): VNode {
   const answerer = usePanel().answerer();
   const { items } = pictures;
   return (

@@ -20,7 +20,7 @@ interface ConversationToolsProps {
   onDeleted: () => void;
 }
 
-/** What can be done with a whole conversation. Deleting asks nothing: it can be undone. */
+/** Actions on a conversation. Deleting needs no confirmation, because it can be undone. */
 export function ConversationTools({
   conversation,
   onRename,

@@ -16,31 +16,26 @@ import { Composer } from './Composer';
 import { useLoaded, useActivity, usePanel } from './context';
 import { openConversation, type OpenConversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
-import { useFollowedEnd } from './followEnd';
+import { useFollowEnd } from './useFollowEnd';
 import { emptyRunCard } from './standaloneActions';
-import { usePictures } from './pictures';
+import { usePictures } from './images';
 import { Queue } from './Queue';
 import { RenameField } from './RenameField';
 
 const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPicker);
 
-/**
- * So many of its newest cards are shown at first, and so many more each time that the user wants
- * earlier ones.
- */
-const AT_ONCE = 20;
+/** Page size of the list of cards, newest first. */
+const PAGE_SIZE = 20;
 
-/** Who gets the next message may be another one then. */
-const ASKED_ANEW = ['job-started', 'role-changed'];
+/** These events may change the recipient of the next message. */
+const RELOAD_EVENTS = ['job-started', 'role-changed'];
 
 interface Opened {
   conversation: OpenConversation;
   cards: readonly string[];
 }
 
-/**
- * The jobs that have a card of their own; an execution stands on the card where its plan was made.
- */
+/** Jobs with their own card; an execution belongs to the card of its plan. */
 function cardsOf(jobs: readonly Job[]): string[] {
   const roots = jobs.filter(({ id, card_id }) => id === card_id);
   const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
@@ -51,18 +46,15 @@ function cardsOf(jobs: readonly Job[]): string[] {
 
 interface ConversationViewProps {
   id: string;
-  /** The model that the user has picked for what comes; empty for the conversation's own. */
+  /** Model picked for the next message; empty for the conversation's own. */
   model: string;
   picker: VNode;
   onBack: () => void;
 }
 
-/**
- * One conversation: what was said and done, the plan, what waits, and where one goes on writing.
- */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
-  const happened = useActivity(ASKED_ANEW, id);
+  const happened = useActivity(RELOAD_EVENTS, id);
   const opened = useLoaded<Opened>(async () => {
     const [conversation, jobs] = await Promise.all([
       openConversation(channel, id),
@@ -164,7 +156,7 @@ interface TalkProps {
   conversation: OpenConversation;
   cards: readonly string[];
   model: string;
-  /** A job began that no card here shows. */
+  /** Called when a job starts that no card shows. */
   onMore: () => void;
 }
 
@@ -176,10 +168,10 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
   const scroll = useRef<HTMLDivElement>(null);
-  const [most, setMost] = useState(AT_ONCE);
-  const { toEnd, hold } = useFollowedEnd(scroll);
+  const [most, setMost] = useState(PAGE_SIZE);
+  const { toEnd, hold } = useFollowEnd(scroll);
   const earlier = Math.max(0, cards.length - most);
-  const { id, addressee: role } = conversation;
+  const { id, recipient: role } = conversation;
   const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
   const running = last?.state.busy ?? null;
 
@@ -192,7 +184,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
     }
   };
   const send = (): void => {
-    // What is said to a planner is about the plan above; to anybody else it is a new request.
+    // A message to the planner is about the plan above; to any other role it is a new request.
     const about = role === 'planner' && last?.state.plan ? { card_id: last.card.job_id } : {};
     const body = {
       content: text.trim(),
@@ -230,7 +222,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
                 look="link"
                 onClick={() => {
                   hold();
-                  setMost(most + AT_ONCE);
+                  setMost(most + PAGE_SIZE);
                 }}
               >
                 {t('Show earlier (%1 more)', String(earlier))}
@@ -256,7 +248,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
             ? t('Continue: ask, or say what to change')
             : t('Enter queues this for the agent’s next turn')
         }
-        summons={1}
+        focusRequests={1}
         sending={sending}
         place={{ context: id, role }}
         pictures={pictures}
@@ -285,10 +277,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   );
 }
 
-/**
- * Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be
- * sent.
- */
+/** Queues the message for the next turn; false if the job has ended, so that it can be sent. */
 async function isQueued(channel: Channel, context: string, content: string): Promise<boolean> {
   try {
     await channel.request('POST', `context/${context}/queue`, { content });
@@ -312,7 +301,7 @@ function CardOf({
 }): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
-  // The same card as long as it is drawn, which is about one job: another would be taken for news.
+  // Keep the same object while mounted: a new card would count as an update.
   const [card] = useState(() => emptyRunCard(id, root, role, title));
   return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

@@ -19,18 +19,18 @@ import { RenameField } from './RenameField';
 import { Section } from './Section';
 
 const ANY: ConversationFilter = { words: '', notebook: '' };
-/** A search begins when nothing was typed for so long. */
+/** Debounce of the search. */
 const PAUSE_MS = 200;
 
 interface ConversationsSectionProps {
   listed: Loaded<Conversation[]>;
-  /** Those in which something waits for the user. */
+  /** Conversations in which something waits for the user. */
   waiting: ReadonlySet<string>;
   onNew: () => void;
   onDeleted: (id: string) => void;
 }
 
-/** Pinned conversations first, then this notebook's, then all others of the workspace. */
+/** Pinned conversations first, then this notebook's, then the rest. */
 export function ConversationsSection({
   listed,
   waiting,
@@ -95,7 +95,7 @@ export function ConversationsSection({
   );
 }
 
-/** What is listed, or what the server finds for a filter, once the user has stopped typing. */
+/** All conversations, or the server's matches once the user stops typing. */
 function useFound(
   listed: Loaded<Conversation[]>,
   filter: ConversationFilter
@@ -143,7 +143,7 @@ function NotebookFilter({
   );
 }
 
-/** On the page while it says nothing, or screen readers would miss it. */
+/** Rendered even while empty, or screen readers would miss it. */
 function FoundStatus({
   filter,
   found

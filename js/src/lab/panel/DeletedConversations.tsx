@@ -9,14 +9,14 @@ import { usePanel, type Loaded } from './context';
 import { restore, type Conversation } from './conversations';
 
 interface DeletedConversationsProps {
-  /** What can be brought back, the newest first. */
+  /** Newest first. */
   deleted: Loaded<Conversation[]>;
-  /** The one that was deleted just now: whoever did that may want to undo it. */
+  /** Deleted just now, so offered for undo prominently. */
   newest: string | null;
   onRestored: () => void;
 }
 
-/** Deleted conversations for as long as the server keeps them, also after the page was closed. */
+/** Deleted conversations, for as long as the server keeps them. */
 export function DeletedConversations({
   deleted,
   newest,
@@ -61,7 +61,7 @@ function Row({
   const { channel } = usePanel();
   const restoring = useAction();
   const row = useRef<HTMLDivElement>(null);
-  // The button that deleted it is gone with its row, and the keyboard would be nowhere.
+  // The delete button vanished with its row, so move keyboard focus here.
   useLayoutEffect(() => {
     if (isNewest) {
       row.current?.querySelector('button')?.focus();

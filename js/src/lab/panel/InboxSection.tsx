@@ -14,16 +14,12 @@ import { standaloneActions } from './standaloneActions';
 import { NotifyOffer } from './NotifyOffer';
 import { Section } from './Section';
 
-/**
- * Everything that waits for the user, each where it can be decided. It comes first: others wait for
- * it.
- */
+/** Everything that waits for the user. First in the panel, since agents are blocked on it. */
 export function InboxSection({
   items,
   notify
 }: {
   items: readonly InboxItem[];
-  /** Whether the user wants to be told of what waits. */
   notify: boolean;
 }): VNode {
   const { channel } = usePanel();
@@ -35,7 +31,7 @@ export function InboxSection({
   const requests = items.flatMap(item => (item.kind === 'permission' ? [item.request] : []));
   return (
     <div class="cw-inbox">
-      {/* On the page while it is empty, or screen readers would miss the first one. */}
+      {/* Rendered even while empty, or screen readers would miss the first item. */}
       <div class="cw-sr" role="status">
         {items.length > 0 && summarize(items)}
       </div>

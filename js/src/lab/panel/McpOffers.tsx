@@ -32,7 +32,7 @@ interface Shown {
 
 const MAX_SHOWN = 50;
 
-/** Texts to read and prompts to send: for the user, who copies what they like. */
+/** Resources and prompts of an MCP server, for the user to copy. */
 export function McpOffers({ address }: { address: string }): VNode {
   const { channel } = usePanel();
   const resources = useLoaded(

@@ -14,12 +14,12 @@ import { readServers, type McpServer, type McpTool } from './mcp';
 import { McpOffers } from './McpOffers';
 import { Section } from './Section';
 
-const USED = ['job-completed', 'tool-result'];
+const RELOAD_EVENTS = ['job-completed', 'tool-result'];
 
 const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
 const MAX_OUTPUT = 8000;
 
-/** Other people's servers, whose tools agents can use: how they are doing, and what they claim. */
+/** MCP servers with their status, tools and claims. */
 export function McpSection(): VNode {
   return (
     <Section title={t('MCP servers')} open={false}>
@@ -30,7 +30,7 @@ export function McpSection(): VNode {
 
 function Servers(): VNode {
   const { channel } = usePanel();
-  const happened = useActivity(USED);
+  const happened = useActivity(RELOAD_EVENTS);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<McpServer>>('GET', 'mcp/servers'),
     [happened]
@@ -68,7 +68,7 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
   return (
     <li class="cw-row cw-rule">
       <div>
-        <span class={`cw-pill cw-colour-${COLOURS[state]}`}>{stateWord(state)}</span>{' '}
+        <span class={`cw-pill cw-colour-${COLOURS[state]}`}>{stateLabel(state)}</span>{' '}
         <span class="cw-chip">{name}</span>
         <p class="cw-dim">{about(server)}</p>
         {server.why && <p class="cw-dim">{visible(bounded(server.why, 500))}</p>}
@@ -131,7 +131,7 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
   );
 }
 
-function stateWord(state: McpServer['state']): string {
+function stateLabel(state: McpServer['state']): string {
   return {
     ready: t('Runs'),
     starting: t('Starting'),
@@ -163,15 +163,15 @@ function Tools({ tools }: { tools: readonly McpTool[] }): VNode {
   );
 }
 
-/** What a role needs for it, and what the tool says of itself, which is only said. */
+/** Permissions a role needs for the tool, and the tool's unverified hints. */
 function claims({ hints, permissions }: McpTool): string {
-  const said = Object.entries(hints).map(([hint, so]) =>
+  const hintLabels = Object.entries(hints).map(([hint, so]) =>
     so ? oneLine(hint, 40) : t('not %1', oneLine(hint, 40))
   );
   const needs = t('Needs %1.', permissions.join(', '));
-  return said.length === 0
+  return hintLabels.length === 0
     ? needs
-    : `${needs} ${t('It claims to be %1; this is not verified.', said.join(', '))}`;
+    : `${needs} ${t('It claims to be %1; this is not verified.', hintLabels.join(', '))}`;
 }
 
 function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
 import type { Health, Page } from '../../shared/types';
-import { said, t } from '../../shared/text/translate';
+import { translateKnown, t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
 import { useLoaded, usePanel } from './context';
 
@@ -14,12 +14,12 @@ interface ServedModel {
 interface ModelPickerProps {
   health: Health | null;
   check: Check;
-  /** What the user has picked; empty for the one that the server is set up with. */
+  /** Empty for the server's default. */
   picked: string;
   onPick: (model: string) => void;
 }
 
-/** Which model answers, and how it stands; where the server has several, to be picked. */
+/** Status of the model, and a choice if the server has several. */
 export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps): VNode {
   const { channel } = usePanel();
   const ready = health?.model.ready === true;
@@ -35,7 +35,7 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
   if (!ready || names.length < 2) {
     return (
       <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
-        {stateWord(health, check)}
+        {stateLabel(health, check)}
       </span>
     );
   }
@@ -51,21 +51,21 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
     >
       {names.map(name => (
         <option key={name} value={name}>
-          {oneLine(said(name), 80)}
+          {oneLine(translateKnown(name), 80)}
         </option>
       ))}
     </select>
   );
 }
 
-/** In a word; the section about the model has the sentence. */
-export function stateWord(health: Health | null, check: Check): string {
+/** Short form; the model section has the full sentence. */
+export function stateLabel(health: Health | null, check: Check): string {
   if (health === null) {
     return check.state === 'failed' ? t('no answer') : t('loading…');
   }
   const { name, ready, problem } = health.model;
   if (ready) {
-    return oneLine(said(name ?? health.model.provider), 80);
+    return oneLine(translateKnown(name ?? health.model.provider), 80);
   }
   if (problem === 'key') {
     return t('%1: no key', oneLine(name ?? t('model'), 60));

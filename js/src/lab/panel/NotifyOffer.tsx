@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../shared/ui/Button';
 import { t } from '../../shared/text/translate';
 
-/** Whether the browser may notify; `denied` also where it cannot. */
+/** `denied` also where notifications are unsupported. */
 function permission(): NotificationPermission {
   return 'Notification' in window ? Notification.permission : 'denied';
 }
 
-/** The browser asks whether we may notify only when somebody has wanted it here. */
+/** Asks for the browser's permission only after a click. */
 export function NotifyOffer(): VNode {
   const [before] = useState(permission);
   const [now, setNow] = useState(before);

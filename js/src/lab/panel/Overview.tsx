@@ -6,7 +6,7 @@ import { CheckButton } from '../../shared/model/CheckButton';
 import type { Check } from '../../shared/model/connectionCheck';
 import { HealthAnswer } from '../../shared/model/HealthAnswer';
 import { ModelHelp } from '../../shared/model/ModelHelp';
-import { answererOf } from '../../shared/model/HealthAnswer';
+import { modelLabel } from '../../shared/model/HealthAnswer';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
 import { t } from '../../shared/text/translate';
@@ -20,7 +20,7 @@ import { ConversationsSection } from './ConversationsSection';
 import { DeletedConversations } from './DeletedConversations';
 import { InboxSection } from './InboxSection';
 import { McpSection } from './McpSection';
-import { usePictures } from './pictures';
+import { usePictures } from './images';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
@@ -30,38 +30,33 @@ import { WorkflowsSection } from './WorkflowsSection';
 
 const Memory = lazy(async () => (await import('../memory/Memory')).Memory);
 
-const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
+const RELOAD_EVENTS = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
 export interface OverviewProps {
   inbox: readonly InboxItem[];
-  /** Whether the user wants to be told of what waits. */
   notify: boolean;
-  /** The role that a new conversation would have. */
+  /** Role of a new conversation. */
   role: string;
   health: Health | null;
-  /** A check that the user asked for, or whose failure the user should know of; else idle. */
+  /** A check that the user requested, or a failure worth showing; otherwise idle. */
   check: Check;
-  /** The model that the user has picked; empty for the one that the server is set up with. */
+  /** Empty for the server's default. */
   model: string;
-  /** False when no notebook is open that could take a cell. */
+  /** False if no notebook is open. */
   canInsert: boolean;
-  /** What is about to be said. */
   draft: string;
-  /** Grows when the field for it should get the keyboard. */
-  summons: number;
+  /** A change focuses the field. */
+  focusRequests: number;
   onDraft: (text: string) => void;
   onNew: () => void;
   onInsertPlan: () => void;
   onCheck: () => void;
 }
 
-/**
- * In the order of attention: what waits, how far things are, what can be taken back, and everything
- * else.
- */
+/** Ordered by urgency: what waits, progress, rollback, everything else. */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
-  const happened = useActivity(LISTED_ANEW);
+  const happened = useActivity(RELOAD_EVENTS);
   const listed = useLoaded(() => listConversations(channel), [happened]);
   const deleted = useLoaded(() => listDeleted(channel), [happened]);
   const [justDeleted, setJustDeleted] = useState<string | null>(null);
@@ -108,8 +103,8 @@ export function Overview(props: OverviewProps): VNode {
 }
 
 /**
- * The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest
- * of all.
+ * The conversation whose plan and checkpoints are shown: this notebook's newest, or the newest of
+ * all.
  */
 function presentOf(
   conversations: readonly Conversation[],
@@ -181,7 +176,7 @@ function ModelSection({
       {() => (
         <div class="cw-section">
           {health?.model.ready && (
-            <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>
+            <p class="cw-text">{t('%1 is ready.', modelLabel(health.model))}</p>
           )}
           {health && (
             <ModelHelp
@@ -199,8 +194,8 @@ function ModelSection({
   );
 }
 
-/** A conversation begins with what is said in it: until then there is none to tidy up. */
-function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps): VNode {
+/** The conversation is created with its first message, so that none is left empty. */
+function NewConversation({ model, draft, role, focusRequests, onDraft }: OverviewProps): VNode {
   const { channel, notebook, open } = usePanel();
   const sending = useAction();
   const pictures = usePictures();
@@ -226,7 +221,7 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
     <Composer
       text={draft}
       placeholder={t('Ask, or say what you want: this starts a new conversation')}
-      summons={summons}
+      focusRequests={focusRequests}
       sending={sending}
       place={{ notebook, role }}
       pictures={pictures}

@@ -1,4 +1,4 @@
-/** The inside of the side panel. It knows no Lab, so tests can draw it alone. */
+/** Content of the side panel. Independent of Lab, so that tests can render it alone. */
 
 import type { VNode } from 'preact';
 
@@ -11,9 +11,9 @@ import { Tour } from './Tour';
 
 export interface PanelViewProps extends OverviewProps {
   parts: PanelContext;
-  /** The conversation that is open, or null for the overview. */
+  /** The open conversation, or null for the overview. */
   context: string | null;
-  /** Whether the tour is open, and whether somebody has just asked for it. */
+  /** `wanted`: the user has just asked for it. */
   tour: 'closed' | 'open' | 'wanted';
   onTourEnd: () => void;
   onShortcuts: () => void;
@@ -40,7 +40,7 @@ export function PanelView(props: PanelViewProps): VNode {
   );
   return (
     <PanelProvider value={parts}>
-      {/* A section, so that the headers in it are not taken for that of the page. */}
+      {/* A section, so that its headers do not count as the page's banner. */}
       <section class="cw-panel" onKeyDown={onKeyDown}>
         {tour !== 'closed' && context === null && (
           <Tour isWanted={tour === 'wanted'} onEnd={props.onTourEnd} />

@@ -6,14 +6,14 @@ import { inline } from '../../shared/text/markdown';
 import { plans } from '../../shared/lazyComponents';
 import { StepMark } from '../../shared/plan/StepMark';
 import type { PlanAnswer, PlanStep } from '../../shared/types';
-import { planOf } from '../../shared/run/reading';
+import { planOf } from '../../shared/run/parse';
 import { isFinal } from '../../shared/run/state';
 import { t } from '../../shared/text/translate';
 import { bounded, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
-const CHANGED = [
+const RELOAD_EVENTS = [
   'plan-update',
   'task-started',
   'task-completed',
@@ -21,13 +21,13 @@ const CHANGED = [
   'permission-request',
   'question-asked'
 ];
-/** Of a longer plan, the steps around where it stands. */
+/** Longer plans show only the steps around the current one. */
 const MAX_STEPS = 12;
 
-/** How far the plan of a conversation has come; the conversation has the rest. */
+/** Progress of the conversation's plan. */
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
-  const changed = useActivity(CHANGED, context);
+  const changed = useActivity(RELOAD_EVENTS, context);
   const { value } = useLoaded(
     () => channel.request<PlanAnswer>('GET', `context/${context}/plan`),
     [context, changed]

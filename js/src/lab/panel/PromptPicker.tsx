@@ -21,8 +21,8 @@ interface PromptPickerProps {
 }
 
 /**
- * The words that every system prompt of the conversation begins with. What came with the folder
- * can be chosen once it is trusted. Where there is nothing to choose from, nothing is shown.
+ * The base prompt of the conversation. Prompts that came with the folder need to be trusted first.
+ * Hidden if there is no choice.
  */
 export function PromptPicker({ conversation, onChanged }: PromptPickerProps): VNode | null {
   const { channel } = usePanel();

@@ -7,23 +7,23 @@ import { t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
 
-const QUEUED = ['queue-changed'];
+const RELOAD_EVENTS = ['queue-changed'];
 
 interface QueuedMessage {
   id: string;
   content: string;
 }
 
-/** What the user has said while a job runs, until the agent reads it; it can be taken back. */
+/** Messages sent while a job runs, until the agent reads them; they can be withdrawn. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
-  const feed = useActivity(QUEUED, context);
+  const feed = useActivity(RELOAD_EVENTS, context);
   const { value, reload } = useLoaded(
     () => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`),
     [context, feed]
   );
   const removing = useAction();
-  const takeBack = (id: string): void =>
+  const revertChange = (id: string): void =>
     void removing
       .run(() => channel.request('DELETE', `context/${context}/queue/${id}`))
       .then(reload);
@@ -38,7 +38,7 @@ export function Queue({ context }: { context: string }): VNode {
             <Button
               look="link"
               label={t('Withdraw: %1', oneLine(content, 80))}
-              onClick={() => takeBack(id)}
+              onClick={() => revertChange(id)}
             >
               ✕
             </Button>

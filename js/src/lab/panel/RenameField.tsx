@@ -9,11 +9,10 @@ import { change, type Conversation } from './conversations';
 
 interface RenameFieldProps {
   conversation: Pick<Conversation, 'id' | 'title'>;
-  /** It has another name now, or keeps the one it has. */
   onDone: (isRenamed: boolean) => void;
 }
 
-/** Stands where the name stands. Enter and leaving it save, Escape keeps the old name. */
+/** Replaces the name in place. Enter and blur save, Escape cancels. */
 export function RenameField({ conversation, onDone }: RenameFieldProps): VNode {
   const { channel } = usePanel();
   const { id, title: before } = conversation;

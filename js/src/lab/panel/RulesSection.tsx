@@ -10,7 +10,7 @@ import { oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 
-const DECIDED = ['permission-resolved'];
+const RELOAD_EVENTS = ['permission-resolved'];
 
 type Effect = 'allow' | 'ask' | 'deny';
 type RuleScope = 'session' | 'workspace' | 'global' | 'admin';
@@ -28,7 +28,7 @@ interface Rule {
 
 const COLOURS: Record<Effect, string> = { allow: 'ok', ask: 'ask', deny: 'error' };
 
-/** What the user has said about tools, once and for all; each can be taken back. */
+/** Permission rules; each can be revoked. */
 export function RulesSection(): VNode {
   return (
     <Section title={t('Rules')} open={false}>
@@ -39,7 +39,7 @@ export function RulesSection(): VNode {
 
 function Rules(): VNode {
   const { channel } = usePanel();
-  const decided = useActivity(DECIDED);
+  const decided = useActivity(RELOAD_EVENTS);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<Rule>>('GET', 'rules'),
     [decided]
@@ -79,7 +79,7 @@ function Row({ rule, onGone }: { rule: Rule; onGone: () => void }): VNode {
     <li class="cw-row cw-rule">
       <div>
         <span class={`cw-pill cw-colour-${COLOURS[rule.effect] ?? 'grey'}`}>
-          {effectWord(rule.effect)}
+          {effectLabel(rule.effect)}
         </span>{' '}
         <span class="cw-chip">{oneLine(rule.rule, 300)}</span>
         <p class="cw-dim">{why(rule)}</p>
@@ -98,7 +98,7 @@ function Row({ rule, onGone }: { rule: Rule; onGone: () => void }): VNode {
   );
 }
 
-function effectWord(effect: Effect): string {
+function effectLabel(effect: Effect): string {
   switch (effect) {
     case 'allow':
       return t('Allow');
@@ -109,7 +109,7 @@ function effectWord(effect: Effect): string {
   }
 }
 
-/** Where it applies, where it comes from, and why it may have no effect. */
+/** Scope, source, and why the rule may have no effect. */
 function why({ scope, source, problem, active }: Rule): string {
   const where = {
     session: t('In one conversation, until it ends.'),
@@ -158,7 +158,7 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
         >
           {(['allow', 'ask', 'deny'] as const).map(one => (
             <option key={one} value={one}>
-              {effectWord(one)}
+              {effectLabel(one)}
             </option>
           ))}
         </select>

@@ -3,17 +3,17 @@ import { useState } from 'preact/hooks';
 
 interface SectionProps {
   title: string;
-  /** What it is, for those who look for it on the page. */
+  /** Value of the data attribute, for finding it on the page. */
   part?: string;
-  /** At the right of the heading: how many, how far. */
+  /** Shown at the right of the heading. */
   count?: ComponentChildren;
-  /** How it is at first; then the user decides. */
+  /** Initial state. */
   open?: boolean;
-  /** Drawn, and so asked for, only once somebody has opened it. */
+  /** Rendered, and so loaded, on first opening. */
   children: () => ComponentChildren;
 }
 
-/** A part of the panel under a heading that folds it up. */
+/** A collapsible section of the panel. */
 export function Section({ title, part, count, open = true, children }: SectionProps): VNode {
   const [isOpen, setOpen] = useState(open);
   const [seen, setSeen] = useState(open);

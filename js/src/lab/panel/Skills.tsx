@@ -9,12 +9,11 @@ import type { Skill, SkillList } from '../../shared/types';
 import { oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
 
-const USED = ['job-completed'];
+const RELOAD_EVENTS = ['job-completed'];
 
-/** Which skills there are, when each was used, and a switch for each. */
 export function Skills(): VNode {
   const { channel } = usePanel();
-  const used = useActivity(USED);
+  const used = useActivity(RELOAD_EVENTS);
   const { value, error, reload } = useLoaded(
     () => channel.request<SkillList>('GET', 'skills'),
     [used]
@@ -48,7 +47,7 @@ function Row({ skill, onSwitched }: { skill: Skill; onSwitched: () => void }): V
   return (
     <li class="cw-row cw-rule" data-skill={skill.name}>
       <div>
-        <span class="cw-name">{name}</span> <span class="cw-dim">{sourceWord(skill)}</span>
+        <span class="cw-name">{name}</span> <span class="cw-dim">{sourceLabel(skill)}</span>
         <p class="cw-text">{oneLine(skill.description, 1024)}</p>
         <p class="cw-dim">{state(skill)}</p>
         {skill.allowed_tools.length > 0 && (
@@ -77,7 +76,7 @@ function Row({ skill, onSwitched }: { skill: Skill; onSwitched: () => void }): V
   );
 }
 
-function sourceWord({ source }: Skill): string {
+function sourceLabel({ source }: Skill): string {
   switch (source) {
     case 'workspace':
       return t('from this workspace');

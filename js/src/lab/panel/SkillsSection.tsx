@@ -6,7 +6,7 @@ import { Section } from './Section';
 
 const Skills = lazy(async () => (await import('./Skills')).Skills);
 
-/** How-tos that agents can open; fetched with the first look. */
+/** Loaded on first opening. */
 export function SkillsSection(): VNode {
   return (
     <Section title={t('Skills')} part="skills" open={false}>

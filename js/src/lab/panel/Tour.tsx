@@ -7,7 +7,7 @@ import { t } from '../../shared/text/translate';
 interface Step {
   title: string;
   text: string;
-  /** What it is about: the first of these that is on the screen. */
+  /** Selectors; the first visible element is highlighted. */
   anchors: readonly string[];
 }
 
@@ -44,17 +44,17 @@ function steps(): readonly [Step, ...Step[]] {
   ];
 }
 
-/** Not a class: who draws what is marked sets its classes anew. */
+/** An attribute, since rendering resets the element's classes. */
 const MARK = 'data-toured';
 const GAP = 8;
 
 interface TourProps {
-  /** Somebody asked for it, so it takes the keyboard; else it leaves the keyboard where it is. */
+  /** If the user asked for the tour, it takes the focus. */
   isWanted: boolean;
   onEnd: () => void;
 }
 
-/** Four short steps beside what they are about. One can go on working while it is open. */
+/** Four short steps next to what they explain. Not modal. */
 export function Tour({ isWanted, onEnd }: TourProps): VNode {
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDivElement>(null);
@@ -99,7 +99,7 @@ export function Tour({ isWanted, onEnd }: TourProps): VNode {
   );
 }
 
-/** Marks what a step is about, and says where below or above it the dialog stands. */
+/** Highlights the anchor, and positions the dialog next to it. */
 function usePlace(dialog: { current: HTMLElement | null }, anchors: readonly string[]): number {
   const [top, setTop] = useState(0);
   const key = anchors.join();
@@ -152,7 +152,7 @@ function firstOf(panel: HTMLElement, selectors: string[]): HTMLElement | undefin
   return undefined;
 }
 
-/** Below what it is about where there is room, else above; always inside of the panel. */
+/** Below the anchor if there is room, else above; always inside the panel. */
 function placeOf(panel: HTMLElement, anchor: HTMLElement, height: number): number {
   const [outer, inner] = [panel.getBoundingClientRect(), anchor.getBoundingClientRect()];
   const below = inner.bottom - outer.top + GAP;

@@ -4,7 +4,7 @@ import { useAction } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import { Fold } from '../../shared/ui/Fold';
 import { Note } from '../../shared/ui/Note';
-import { askRoles } from '../../shared/role/roles';
+import { fetchRoles } from '../../shared/role/roles';
 import { t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
@@ -20,37 +20,34 @@ interface TrustItem {
 interface Trust {
   trusted: boolean;
   items: TrustItem[];
-  /** Stands for what was shown: should it change meanwhile, the server refuses. */
+  /** Identifies what was shown: the server refuses if it has changed since. */
   fingerprint: string;
 }
 
-/** A run may have gone without what was changed since it was trusted. */
-const RUNS = ['job-started', 'job-completed'];
+/** A run may have skipped what changed since it was trusted. */
+const RELOAD_EVENTS = ['job-started', 'job-completed'];
 
-/**
- * What came with the folder does nothing until the user has looked at it. A folder that brings
- * nothing is not mentioned.
- */
+/** Content of the folder that has no effect until the user trusts it. Hidden if there is none. */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const ran = useActivity(RUNS);
+  const ran = useActivity(RELOAD_EVENTS);
   const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
     return null;
   }
-  // Some of it is trusted: then say which is not.
+  // Partly trusted: show which items are not.
   const isKnown = value.items.some(({ trusted }) => trusted === true);
   const decide = (trusted: boolean): void => {
-    // Refused, it shows what there is now: that is what there is to decide about.
+    // On refusal, reload: the current content is what has to be decided.
     void deciding
       .run(() => channel.request('POST', 'trust', { fingerprint: value.fingerprint, trusted }))
       .then(reload)
-      .then(() => askRoles(channel))
+      .then(() => fetchRoles(channel))
       .catch(() => undefined);
   };
   return (
-    // Opens anew when there is something else to decide about.
+    // A new key reopens the section when there is something else to decide.
     <Section key={value.fingerprint} title={t('This workspace')} open={!value.trusted}>
       {() => (
         <div class="cw-section">
@@ -72,7 +69,7 @@ export function TrustSection(): VNode | null {
               <ul class="cw-trust">
                 {value.items.map(item => (
                   <li key={`${item.kind} ${item.name}`}>
-                    <span class="cw-dim">{kindWord(item.kind)}</span>{' '}
+                    <span class="cw-dim">{kindLabel(item.kind)}</span>{' '}
                     <span class="cw-chip">{oneLine(item.name, 200)}</span>
                     {isKnown && item.trusted === false && (
                       <>
@@ -100,7 +97,7 @@ export function TrustSection(): VNode | null {
   );
 }
 
-/** All of it, because nobody should trust what they could not read. */
+/** Shown in full: nobody should trust what they could not read. */
 function Detail({ item: { name, detail } }: { item: TrustItem }): VNode | null {
   if (name.includes(detail)) {
     return null;
@@ -114,7 +111,7 @@ function Detail({ item: { name, detail } }: { item: TrustItem }): VNode | null {
   );
 }
 
-function kindWord(kind: string): string {
+function kindLabel(kind: string): string {
   switch (kind) {
     case 'rule':
       return t('Rule');

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useAction } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import type { TemplateParameter } from '../../shared/types';
-import { said, t } from '../../shared/text/translate';
+import { translateKnown, t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
 import { usePanel } from './context';
 import {
@@ -23,14 +23,11 @@ export interface Workflow {
   description: string;
   role: string;
   parameters: Record<string, unknown>;
-  /** Set if it is a plan that was saved. */
+  /** Set for a saved plan. */
   template?: { source: string; parameters: TemplateParameter[] } | null;
 }
 
-/**
- * A form made from the workflow's schema. Running it opens the conversation in which the agent
- * works on it.
- */
+/** Form generated from the workflow's schema. Running it opens the conversation. */
 export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const { channel, notebook, open } = usePanel();
   const fields = useMemo(() => fieldsOf(workflow.parameters, notebook), [workflow, notebook]);
@@ -55,13 +52,13 @@ export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   return (
     <form
       class="cw-form"
-      aria-label={said(workflow.title)}
+      aria-label={translateKnown(workflow.title)}
       onSubmit={event => {
         event.preventDefault();
         run();
       }}
     >
-      <p class="cw-dim">{visible(said(workflow.description))}</p>
+      <p class="cw-dim">{visible(translateKnown(workflow.description))}</p>
       {fields.map(field => (
         <FieldView
           key={field.name}
@@ -87,7 +84,7 @@ interface FieldViewProps {
 }
 
 function FieldView({ field, value, onChange }: FieldViewProps): VNode {
-  const title = oneLine(said(field.title), 80);
+  const title = oneLine(translateKnown(field.title), 80);
   if (field.kind === 'boolean') {
     return (
       <label class="cw-check">
@@ -107,7 +104,9 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
         {field.isRequired && <span class="cw-dim"> {t('(required)')}</span>}
       </span>
       <FieldInput field={field} value={String(value)} onChange={onChange} />
-      {field.description && <span class="cw-dim">{visible(said(field.description))}</span>}
+      {field.description && (
+        <span class="cw-dim">{visible(translateKnown(field.description))}</span>
+      )}
     </label>
   );
   return takesFiles(field) ? (
@@ -120,7 +119,7 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
   );
 }
 
-/** Fills the field in from Lab's file dialog; the path can be typed as well. */
+/** Fills the field from Lab's file dialog. */
 function Browse({
   field,
   title,

@@ -14,7 +14,7 @@ interface WorkflowToolsProps {
   onChanged: () => void;
 }
 
-/** What can be done with a workflow of the user's own, beside running it. */
+/** Actions on the user's own workflow. */
 export function WorkflowTools({ workflow, parameters, onChanged }: WorkflowToolsProps): VNode {
   const { channel, download } = usePanel();
   const [isEdited, setEdited] = useState(false);
@@ -84,7 +84,7 @@ interface EditFormProps {
   onSaved: () => void;
 }
 
-/** Title, description, and of each parameter what it is called and what it is by default. */
+/** Edits title, description, and the parameters' labels and defaults. */
 function EditForm({ workflow, parameters, onSaved }: EditFormProps): VNode {
   const { channel } = usePanel();
   const [title, setTitle] = useState(workflow.title);

@@ -6,15 +6,15 @@ import { Icon } from '../../shared/ui/icons';
 import { Note } from '../../shared/ui/Note';
 import type { Page, Problem } from '../../shared/types';
 import { useRoles } from '../../shared/role/roles';
-import { said, t } from '../../shared/text/translate';
+import { translateKnown, t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
 import { useLoaded, useActivity, usePanel } from './context';
 import { Section } from './Section';
 import { WorkflowForm, type Workflow } from './WorkflowForm';
 import { WorkflowTools } from './WorkflowTools';
 
-/** After which there may be more of them: plans are saved once they were carried out. */
-const WORKED = ['job-started', 'job-completed'];
+/** Plans can be saved as workflows once executed, so reload after runs. */
+const RELOAD_EVENTS = ['job-started', 'job-completed'];
 
 interface Category {
   name: string;
@@ -22,7 +22,7 @@ interface Category {
   workflows: { name: string }[];
 }
 
-/** Ready-made requests, by category; each opens its form in place. */
+/** Workflows by category; each opens its form in place. */
 export function WorkflowsSection(): VNode {
   return (
     <Section title={t('Workflows')} open={false}>
@@ -33,7 +33,7 @@ export function WorkflowsSection(): VNode {
 
 function Workflows(): VNode {
   const { channel } = usePanel();
-  const worked = useActivity(WORKED);
+  const worked = useActivity(RELOAD_EVENTS);
   const { value, error, reload } = useLoaded(
     () =>
       Promise.all([
@@ -54,7 +54,7 @@ function Workflows(): VNode {
     <>
       {categories.items.map(category => (
         <div key={category.name}>
-          <h3 class="cw-subheading">{oneLine(said(category.label), 80)}</h3>
+          <h3 class="cw-subheading">{oneLine(translateKnown(category.label), 80)}</h3>
           <ul class="cw-list">
             {category.workflows.map(({ name }) => {
               const workflow = items.find(one => one.name === name);
@@ -80,13 +80,13 @@ function Row({ workflow, onChanged }: { workflow: Workflow; onChanged: () => voi
         type="button"
         class="cw-plain"
         aria-expanded={open}
-        title={oneLine(said(workflow.description), 300)}
+        title={oneLine(translateKnown(workflow.description), 300)}
         onClick={() => setOpen(!open)}
       >
         <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
           <Icon name={role.icon} />
         </span>
-        <span class="cw-name">{oneLine(said(workflow.title), 120)}</span>
+        <span class="cw-name">{oneLine(translateKnown(workflow.title), 120)}</span>
       </button>
       {open && <WorkflowForm workflow={workflow} />}
       {open && template?.source === 'user' && (

@@ -1,4 +1,4 @@
-/** What every part of the panel can reach. */
+/** Context shared by all parts of the panel. */
 
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
@@ -10,14 +10,14 @@ import { includesEvent, type Activity, type IActivityFeed } from '../model/activ
 export interface PanelContext {
   channel: Channel;
   feed: IActivityFeed;
-  /** The notebook that is looked at, by its path. */
+  /** Path of the current notebook. */
   notebook: string | null;
   open(contextId: string): void;
-  /** Who answers where nobody else was chosen; null until that is known. */
+  /** The default model; null until known. */
   answerer(): Health['model'] | null;
-  /** Brings a file to the user's disk; rejects with a `CoworkError`. */
+  /** Downloads a file; rejects with a `CoworkError`. */
   download(path: string, fileName: string): Promise<void>;
-  /** Lets the user pick files or folders, or only notebooks; missing where Lab has no files. */
+  /** Opens Lab's file dialog; missing without a file browser. */
   pickFiles?: (only: 'notebooks' | 'any') => Promise<string[]>;
 }
 
@@ -37,8 +37,8 @@ export function usePanel(): PanelContext {
 const DEBOUNCE_MS = 250;
 
 /**
- * A number that grows when something of these kinds has happened: what depends on it is asked for
- * again. `kinds` is a constant: another array would begin to listen anew.
+ * A counter that increases on such events, for use as a dependency. Pass a constant array as
+ * `kinds`: a new one would resubscribe.
  */
 export function useActivity(kinds: readonly string[], contextId?: string): number {
   const { feed } = usePanel();
@@ -63,16 +63,13 @@ export function useActivity(kinds: readonly string[], contextId?: string): numbe
 }
 
 export interface Loaded<Value> {
-  /** Null until the first answer; then the newest there was. */
+  /** Null until the first answer, then the latest. */
   value: Value | null;
   error: unknown;
   reload(): void;
 }
 
-/**
- * Asks when it is first drawn and whenever one of `when` has changed. A late answer to an old
- * question is dropped.
- */
+/** Loads on mount and whenever one of `when` changes; ignores outdated answers. */
 export function useLoaded<Value>(
   load: () => Promise<Value>,
   when: readonly unknown[]

@@ -1,4 +1,4 @@
-/** Conversations as the server lists them. */
+/** API calls about conversations. */
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
@@ -9,38 +9,38 @@ export interface Conversation {
   notebook: string | null;
   role: string;
   model: string | null;
-  /** Whether it stays on top of the list; said only of those that do. */
+  /** Only set if true. */
   pinned?: boolean;
-  /** What was said around a word that was looked for. */
+  /** Text around the search match. */
   snippet?: string;
   updated_at: string;
   created_at: string;
 }
 
-/** A conversation, and who gets the next message in it. */
+/** A conversation with the recipient of its next message. */
 export interface OpenConversation extends Conversation {
-  addressee: string;
-  /** What its system prompts begin with. */
+  recipient: string;
+  /** Base prompt. */
   system_prompt_id: string;
 }
 
 export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
-  const [conversation, addressee] = await Promise.all([
-    channel.request<Omit<OpenConversation, 'addressee'>>('GET', `context/${id}`),
-    addresseeOf(channel, id)
+  const [conversation, recipient] = await Promise.all([
+    channel.request<Omit<OpenConversation, 'recipient'>>('GET', `context/${id}`),
+    fetchRecipient(channel, id)
   ]);
-  return { ...conversation, addressee };
+  return { ...conversation, recipient };
 }
 
-export async function addresseeOf(channel: Channel, id: string): Promise<string> {
+export async function fetchRecipient(channel: Channel, id: string): Promise<string> {
   return (await channel.request<{ role: string }>('GET', `context/${id}/role`)).role;
 }
 
-/** What is listed without being looked for. */
+/** Page size without a filter. */
 const NEWEST = 100;
-const AT_ONCE = 1000;
+const PAGE_SIZE = 1000;
 
-/** The newest ones, and all that are pinned. */
+/** Includes all pinned ones. */
 export async function listConversations(channel: Channel): Promise<Conversation[]> {
   const newest: Page<Conversation> = await channel.request(
     'GET',
@@ -54,13 +54,13 @@ export async function listConversations(channel: Channel): Promise<Conversation[
   return [...newest.items, ...pinned.filter(({ id }) => !listed.has(id))];
 }
 
-/** Which conversations the user wants to see; empty for any. */
+/** Empty fields match everything. */
 export interface ConversationFilter {
   words: string;
   notebook: string;
 }
 
-/** All that the server finds, in titles and in what was said. */
+/** Searches titles and messages. */
 export function findConversations(
   channel: Channel,
   { words, notebook }: ConversationFilter
@@ -81,7 +81,7 @@ async function allPages(channel: Channel, query: string): Promise<Conversation[]
   do {
     const page: Page<Conversation> = await channel.request(
       'GET',
-      `context?${query}&after=${after}&limit=${AT_ONCE}`
+      `context?${query}&after=${after}&limit=${PAGE_SIZE}`
     );
     found.push(...page.items);
     after = page.next;
@@ -89,7 +89,7 @@ async function allPages(channel: Channel, query: string): Promise<Conversation[]
   return found;
 }
 
-/** The one in which something was said last. */
+/** The most recently used conversation. */
 export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(
   conversations: readonly C[]
 ): C | null {
@@ -99,7 +99,7 @@ export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(
   );
 }
 
-/** Their notebooks, in order of their names. */
+/** Sorted by name. */
 export function notebooksOf(conversations: readonly Conversation[]): string[] {
   const found = new Set(conversations.flatMap(({ notebook }) => notebook ?? []));
   return [...found].sort((one, other) => one.localeCompare(other));
@@ -117,7 +117,7 @@ export async function remove(channel: Channel, id: string): Promise<void> {
   await channel.request('DELETE', `context/${id}`);
 }
 
-/** What can still be brought back, the newest first. */
+/** Deleted conversations that can be restored, newest first. */
 export async function listDeleted(channel: Channel): Promise<Conversation[]> {
   return (await channel.request<Page<Conversation>>('GET', 'deleted')).items;
 }
@@ -129,7 +129,7 @@ export async function restore(channel: Channel, id: string): Promise<void> {
 export const EXPORT_FORMATS = ['md', 'ipynb', 'jsonl'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** A name that every file system takes. */
+/** A name that is valid in every file system. */
 export function fileName(title: string, format: ExportFormat): string {
   const plain = title
     .replace(/[^\p{L}\p{N}]+/gu, '-')

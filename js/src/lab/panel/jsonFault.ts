@@ -1,19 +1,18 @@
 /**
- * Where a text stops being JSON, and what should stand there. Browsers say it each in its own way,
+ * Locates the first JSON syntax error and what is expected there. Browsers report it differently,
  * some not at all.
  */
 
 import { t } from '../../shared/text/translate';
 
 export interface JsonFault {
-  /** Into the text. */
   offset: number;
   line: number;
   column: number;
   expected: string;
 }
 
-/** The first place where the text cannot be read on; null if it is JSON. */
+/** Null if the text is valid JSON. */
 export function jsonFault(text: string): JsonFault | null {
   try {
     JSON.parse(text);
@@ -87,7 +86,7 @@ class Reader {
     this.value();
   }
 
-  /** Whatever stands in brackets, with commas between. */
+  /** A comma-separated list up to the closing bracket. */
   private several(end: string, each: () => void): void {
     this.at += 1;
     this.take(SPACE);

@@ -1,4 +1,4 @@
-/** MCP servers as the server tells of them, and entries as people paste them. */
+/** Wire types of MCP servers, and parsing of pasted entries. */
 
 import { CoworkError } from '../../shared/channel/channel';
 import { t } from '../../shared/text/translate';
@@ -8,7 +8,7 @@ export interface McpTool {
   name: string;
   tool: string;
   description: string;
-  /** What it claims; nobody has checked it. */
+  /** The tool's own claims, unverified. */
   hints: Record<string, boolean>;
   permissions: string[];
   pinned: 'new' | 'same' | 'changed';
@@ -36,8 +36,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs
- * a name. Throws what is wrong with it.
+ * Accepts a whole `mcpServers`, servers by name, or one entry with a separate name. Throws a
+ * `CoworkError`.
  */
 export function readServers(text: string, name: string): NewServer[] {
   const fault = jsonFault(text);
@@ -57,7 +57,7 @@ export function readServers(text: string, name: string): NewServer[] {
     pasted = pasted['mcpServers'];
   }
   if (!isObject(pasted)) {
-    throw noServer();
+    throw notAServer();
   }
   if ('command' in pasted || 'url' in pasted) {
     if (!name.trim()) {
@@ -69,12 +69,12 @@ export function readServers(text: string, name: string): NewServer[] {
     isObject(config) ? [{ name: key, config }] : []
   );
   if (found.length === 0) {
-    throw noServer();
+    throw notAServer();
   }
   return found;
 }
 
-function noServer(): CoworkError {
+function notAServer(): CoworkError {
   return unreadable(
     t(
       'This is not a server: it has neither a "command" nor a "url". Paste an entry from ' +
@@ -83,7 +83,7 @@ function noServer(): CoworkError {
   );
 }
 
-/** `offset` is the place in the text that is wrong. */
+/** `offset`: position of the error in the text. */
 function unreadable(message: string, offset?: number): CoworkError {
   return new CoworkError({ code: 'unreadable', message, details: { offset } });
 }

@@ -9,41 +9,38 @@ import { coworkIcon } from '../ui/icon';
 import { extras } from '../card/extras';
 import type { PanelContext } from './context';
 import type { PanelView } from './PanelView';
-import type { PanelPlace } from './place';
+import type { PanelState } from './panelState';
 import { PreactWidget } from '../ui/preactWidget';
 
 export const PANEL_ID = 'cowork-panel';
-/** The style sheet shows what this attribute of the panel's tab holds. */
+/** Attribute of the panel's tab, shown by the style sheet. */
 const BADGE = 'cowork-waiting';
 
-/** What the panel asks of the application around it. */
+/** What the panel needs from the application. */
 export interface PanelActions {
   canInsert(): boolean;
   insertPlan(): void;
-  /** Puts code into the notebook that is looked at; undefined where none is. */
+  /** Inserts code into the current notebook; undefined if there is none. */
   insertCell(): CardHost['insertCell'];
   chooseRole(pill: HTMLElement): void;
-  /** The path of the notebook that is looked at. */
+  /** Path of the current notebook. */
   notebook(): string | null;
   download: PanelContext['download'];
   pickFiles: PanelContext['pickFiles'];
   showShortcuts(): void;
 }
 
-/**
- * The side panel. It asks the server when it is shown and when there are news; before it was ever
- * shown, never.
- */
+/** The side panel. It loads when shown and on activity, but never before it was first shown. */
 export class CoworkPanel extends PreactWidget {
-  /** Refreshing on its own is no news; an answer is shown to those who asked for it. */
+  /** Only checks that the user asked for are shown. */
   private asked = false;
-  /** Loaded when the panel is first shown: not every page needs it. */
+  /** Loaded when the panel is first shown. */
   private View: typeof PanelView | null = null;
   private parts: PanelContext | null = null;
 
   constructor(
     private readonly model: ICoworkModel,
-    private readonly place: PanelPlace,
+    private readonly place: PanelState,
     private readonly actions: PanelActions,
     private host: CardHost
   ) {
@@ -85,7 +82,7 @@ export class CoworkPanel extends PreactWidget {
     }
   }
 
-  /** So that opening the panel from the keyboard puts the keyboard there. */
+  /** Moves keyboard focus into the panel when it is opened by keyboard. */
   protected override onActivateRequest(message: Message): void {
     super.onActivateRequest(message);
     this.node.querySelector<HTMLElement>('button:not(:disabled)')?.focus();
@@ -116,7 +113,7 @@ export class CoworkPanel extends PreactWidget {
           model={preferences.model}
           canInsert={actions.canInsert()}
           draft={place.draft}
-          summons={place.summons}
+          focusRequests={place.focusRequests}
           onDraft={text => place.write(text)}
           onNew={() => place.begin()}
           onBack={() => place.goBack()}
@@ -143,7 +140,7 @@ export class CoworkPanel extends PreactWidget {
     this.update();
   }
 
-  /** The same object while nothing in it has changed, so that what depends on it stays. */
+  /** Memoised, so that effects that depend on it do not rerun. */
   private panelContext(): PanelContext {
     const notebook = this.actions.notebook();
     if (this.parts === null || this.parts.notebook !== notebook) {
@@ -162,7 +159,7 @@ export class CoworkPanel extends PreactWidget {
     return this.parts;
   }
 
-  /** The same object while nothing in it has changed. */
+  /** Memoised. */
   private hostNow(): CardHost {
     const insertCell = this.actions.insertCell();
     if ((insertCell === undefined) !== (this.host.insertCell === undefined)) {
@@ -177,14 +174,14 @@ export class CoworkPanel extends PreactWidget {
     return this.host;
   }
 
-  /** Nobody sees it again who has skipped it, not even until the settings are there. */
+  /** Once skipped, the tour stays closed, even before the settings are loaded. */
   private tour(): 'closed' | 'open' | 'wanted' {
     const { model, place } = this;
     const isNew = model.knowsPreferences && model.preferences.tour;
     return place.isTourWanted ? 'wanted' : isNew ? 'open' : 'closed';
   }
 
-  /** How much waits, on the panel's tab: there it is seen while the panel is closed. */
+  /** Shows the inbox count on the panel's tab, visible while the panel is closed. */
   private count(): void {
     const { length } = this.model.inbox.items;
     this.title.caption =

@@ -1,4 +1,4 @@
-/** The side panel in Lab: what it learns of the page around it. */
+/** Connects the side panel to Lab. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
@@ -16,33 +16,33 @@ import { notifyAboutInbox } from '../inbox/notifications';
 import { insertBelowActive } from '../notebook/insertCell';
 import { notebookForCell } from '../notebook/insertCell';
 import { CoworkPanel } from './panel';
-import { PanelPlace } from './place';
+import { PanelState } from './panelState';
 import { openRoleMenu } from '../commands/roleMenu';
 
-export type IPanelPlace = PanelPlace;
-export const IPanelPlace = new Token<IPanelPlace>(
+export type IPanelState = PanelState;
+export const IPanelState = new Token<IPanelState>(
   'cowork-jupyter:IPanelPlace',
   'Where the user is in the side panel of Cowork.'
 );
 
-export const place: JupyterFrontEndPlugin<IPanelPlace> = {
+export const place: JupyterFrontEndPlugin<IPanelState> = {
   id: 'cowork-jupyter:place',
   description: 'Where the user is in the side panel, for commands that lead there.',
   autoStart: true,
-  provides: IPanelPlace,
-  activate: () => new PanelPlace()
+  provides: IPanelState,
+  activate: () => new PanelState()
 };
 
 export const panel: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:panel',
   description: 'The side panel of Cowork.',
   autoStart: true,
-  requires: [ICoworkModel, IPanelPlace],
+  requires: [ICoworkModel, IPanelState],
   optional: [INotebookTracker, IRenderMimeRegistry, IDefaultFileBrowser],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
-    where: IPanelPlace,
+    where: IPanelState,
     notebooks: INotebookTracker | null,
     rendermime: IRenderMimeRegistry | null,
     files: IDefaultFileBrowser | null
@@ -70,7 +70,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
     );
     notebooks?.currentChanged.connect(() => {
       view.update();
-      // A notebook that has just been opened gets its model a little later.
+      // A notebook that was just opened gets its model later.
       void notebooks.currentWidget?.context.ready.then(() => view.update());
     });
     notebooks?.widgetAdded.connect(
@@ -89,7 +89,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Its card stands in the notebook that is looked at. */
+/** Whether the card's notebook is the current one. */
 function isInFront(notebooks: INotebookTracker | null, path: string | null): boolean {
   const current = notebooks?.currentWidget;
   return path !== null && current?.isVisible === true && current.context.path === path;

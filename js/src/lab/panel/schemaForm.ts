@@ -1,7 +1,4 @@
-/**
- * JSON schemas of workflows, as far as a form can show them, and what users type, as the schema
- * wants it.
- */
+/** Maps workflow JSON schemas to form fields, and user input back to parameters. */
 
 import { isRecord } from '../../shared/channel/channel';
 
@@ -14,9 +11,8 @@ export interface Field {
   kind: FieldKind;
   choices: readonly string[];
   isRequired: boolean;
-  /** What stands there at first. */
   initial: string | boolean;
-  /** `path`, `notebook-path`, …; of each line, where there are several. */
+  /** `path`, `notebook-path`, …; for lists, the format of each line. */
   format: string;
 }
 
@@ -26,7 +22,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The notebook that is looked at stands in fields for notebooks already. */
+/** Notebook fields are prefilled with the current notebook. */
 export function fieldsOf(schema: Record<string, unknown>, notebook: string | null): Field[] {
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -53,7 +49,7 @@ export function fieldsOf(schema: Record<string, unknown>, notebook: string | nul
   });
 }
 
-/** Follows a reference, and takes what is meant out of "this or nothing". */
+/** Resolves a reference, and unwraps nullable types. */
 function plain(
   own: Record<string, unknown>,
   schema: Record<string, unknown>
@@ -110,7 +106,7 @@ export function initialValues(fields: readonly Field[]): Values {
   return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
 }
 
-/** What is sent: empty fields are left out, so that the workflow's own defaults count. */
+/** Leaves empty fields out, so that the workflow's defaults apply. */
 export function parametersOf(fields: readonly Field[], values: Values): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const field of fields) {
@@ -145,7 +141,7 @@ function parameterOf({ kind }: Field, value: string | boolean): unknown {
   }
 }
 
-/** What is no JSON goes as it is: the server says what is wrong with it. */
+/** Invalid JSON is sent as text: the server explains what is wrong. */
 function parsed(written: string): unknown {
   try {
     return JSON.parse(written) as unknown;
@@ -154,12 +150,12 @@ function parsed(written: string): unknown {
   }
 }
 
-/** Whether a file dialog can fill it in. */
+/** Whether a file dialog can fill the field. */
 export function takesFiles({ kind, format }: Field): boolean {
   return (kind === 'text' || kind === 'lines') && /^(notebook-)?path$/.test(format);
 }
 
-/** What stands in a field for files once some were picked: more lines, or another path. */
+/** Adds picked paths to a list, or replaces a single path. */
 export function withPicked({ kind }: Field, value: string, paths: readonly string[]): string {
   if (kind !== 'lines') {
     return paths[0] ?? value;

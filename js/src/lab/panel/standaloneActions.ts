@@ -1,4 +1,4 @@
-/** The hands of a run, for cards that stand outside of one: in the inbox and on the time line. */
+/** Run actions for cards outside of a run: in the inbox and on the timeline. */
 
 import type { Channel } from '../../shared/channel/channel';
 import type {
@@ -12,7 +12,6 @@ import type {
 import { RunActions } from '../../shared/run/actions';
 import { RunStore } from '../../shared/run/store';
 
-/** A card that knows nothing yet but where to ask. */
 export function emptyRunCard(
   contextId: string,
   jobId: string,
@@ -58,10 +57,7 @@ export function standaloneActions(channel: Channel, contextId: string): RunActio
   return new RunActions(channel, new RunStore(channel, emptyRunCard(contextId, '', '', '')));
 }
 
-/**
- * Sees one checkpoint only, so that what rolls back and compares does it from there, with all that
- * came after.
- */
+/** Limited to one checkpoint: rollback and diff cover everything since it. */
 export class CheckpointActions extends RunActions {
   constructor(
     private readonly server: Channel,

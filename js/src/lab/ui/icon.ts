@@ -1,8 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
-/**
- * A list being ticked off: first the plan, then the deed. `jp-icon3` lets Lab colour it by theme.
- */
+/** A checklist: first the plan, then the action. `jp-icon3` lets Lab colour it by theme. */
 export const coworkIcon = new LabIcon({
   name: 'cowork-jupyter:cowork',
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">

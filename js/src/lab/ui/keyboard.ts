@@ -1,12 +1,10 @@
 const SUPPRESS = 'data-lm-suppress-shortcuts';
 
 /**
- * Whoever goes through a card by keyboard presses keys for the card: Lab would take D twice on one
- * of its buttons for deleting the cell. Lab looks at what has the focus before it looks around, so
- * that very element must keep it off. Escape leads back to the notebook.
- *
- * After a click Lab's keys go on working as beside any output: the focus is only where the mouse
- * has left it.
+ * Keeps keys pressed in a card from Lab, which would take D twice on a button for deleting the
+ * cell. Lab looks at the focused element first, so that element itself must carry the attribute.
+ * Escape returns to the notebook. After a click, Lab's keys keep working as next to any output,
+ * since only the mouse put the focus there.
  */
 export function captureCardKeys(node: HTMLElement): void {
   const kept = new WeakSet<Element>();
@@ -33,9 +31,8 @@ export function captureCardKeys(node: HTMLElement): void {
 }
 
 /**
- * Cards keep keys from Lab, or the letter D twice would delete their cell. What is pressed with
- * Ctrl or Cmd may still be meant for Lab as a whole, like saving: it is shown to Lab once more as
- * if nothing had the focus, so that no command of a notebook takes it.
+ * Cards suppress Lab's shortcuts. Keys with Ctrl or Cmd may still be meant for Lab as a whole, such
+ * as saving: dispatch them again on the body, where no notebook command matches.
  */
 export function forwardGlobalKeys(node: HTMLElement): void {
   node.addEventListener('keydown', event => {

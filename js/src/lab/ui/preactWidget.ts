@@ -4,7 +4,7 @@ import { render, type VNode } from 'preact';
 
 import { forwardGlobalKeys } from './keyboard';
 
-/** A Lumino widget whose inside is drawn by Preact. */
+/** A Lumino widget rendered by Preact. */
 export abstract class PreactWidget extends Widget {
   constructor() {
     super();
@@ -14,7 +14,7 @@ export abstract class PreactWidget extends Widget {
 
   protected abstract view(): VNode;
 
-  /** Several changes in one turn are drawn once, as Lumino merges update requests. */
+  /** Lumino merges update requests, so several changes in one turn render once. */
   protected override onUpdateRequest(message: Message): void {
     super.onUpdateRequest(message);
     render(this.view(), this.node);

@@ -7,8 +7,8 @@ import type { ICoworkModel } from '../model/coworkModel';
 import { PreactWidget } from './preactWidget';
 
 /**
- * Who gets the next message in the conversation that the user looks at, or the role that a new one
- * would start in: it says what the agent may do. Beside it, how much waits.
+ * Status bar item: role of the current (or a new) conversation, and how many items wait for the
+ * user.
  */
 export class StatusPill extends PreactWidget {
   constructor(
@@ -36,7 +36,7 @@ export class StatusPill extends PreactWidget {
     return (
       <>
         <RolePill
-          role={currentConversation.conversation?.addressee ?? preferences.role}
+          role={currentConversation.conversation?.recipient ?? preferences.role}
           onChoose={this.chooseRole}
         />
         {length > 0 && (

@@ -13,9 +13,9 @@ import { CallFacts } from '../run/ToolCall';
 import { counted, t } from '../text/translate';
 import { oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
-import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
+import { riskLabel, scopeHelp, scopeLabel, toolLabel } from './labels';
 
-/** One thing the agent may do only if the user says so: what, where, why it asks, and all of it. */
+/** A tool call that needs the user's permission: the whole call, its resource and why it asks. */
 export function PermissionCard({
   request,
   step
@@ -23,15 +23,15 @@ export function PermissionCard({
   request: PermissionRequest;
   step: string | null;
 }): VNode {
-  const about = [step, riskWord(request.risk)].filter(Boolean).join(' · ');
+  const about = [step, riskLabel(request.risk)].filter(Boolean).join(' · ');
   return (
     <Card
       edge="ask"
-      label={t('Permission: %1', oneLine(`${toolWords(request.tool)} ${request.resource}`))}
+      label={t('Permission: %1', oneLine(`${toolLabel(request.tool)} ${request.resource}`))}
       header={
         <>
           <span class="cw-pill cw-colour-ask">{t('Permission')}</span>
-          <span class="cw-title">{toolWords(request.tool)}</span>
+          <span class="cw-title">{toolLabel(request.tool)}</span>
         </>
       }
       aside={<span class="cw-dim">{about}</span>}
@@ -42,7 +42,7 @@ export function PermissionCard({
   );
 }
 
-/** Several at once: each with all there is to see, and one decision for those that are ticked. */
+/** Several requests at once: each shown in full, one decision for those that are ticked. */
 export function PermissionBatch({ requests }: { requests: readonly PermissionRequest[] }): VNode {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const chosen = requests.filter(({ id }) => !left.has(id));
@@ -76,8 +76,8 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
                 checked={!left.has(request.id)}
                 onChange={() => toggle(request.id)}
               />
-              <span class="cw-title">{toolWords(request.tool)}</span>
-              <span class="cw-dim">{riskWord(request.risk)}</span>
+              <span class="cw-title">{toolLabel(request.tool)}</span>
+              <span class="cw-dim">{riskLabel(request.risk)}</span>
             </label>
             <What request={request} />
           </li>
@@ -123,7 +123,7 @@ function Shown({
   if (shown?.kind === 'diff') {
     return <Diff text={shown.text} label={t('The change')} />;
   }
-  // Whole, however long: one approves what one can read.
+  // Never truncated: users approve only what they can read.
   const text = shown?.text || resource || `${tool} ${JSON.stringify(parameters)}`;
   return (
     <pre class="cw-code" tabIndex={0} role="group" aria-label={t('What would be done')}>
@@ -132,7 +132,7 @@ function Shown({
   );
 }
 
-/** Allow so far and no further, or deny; only what the server offers is on offer here. */
+/** Offers only the scopes that the server allows. */
 function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): VNode {
   const { actions } = useRun();
   const deciding = useAction();
@@ -171,7 +171,7 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             onClick={() => decide('allow', scope)}
             title={scopeHelp(scope, rules)}
           >
-            {scopeWord(scope)}
+            {scopeLabel(scope)}
           </Button>
         ))}
         <span class="cw-refuse">
@@ -236,7 +236,7 @@ function RuleNote({ rules }: { rules: readonly string[] }): VNode {
   );
 }
 
-/** What all of them offer. */
+/** The scopes that all requests offer. */
 function scopesOf(requests: readonly PermissionRequest[]): Scope[] {
   const order: Scope[] = ['once', 'session', 'workspace', 'global'];
   return order.filter(

@@ -8,13 +8,13 @@ import { inline } from '../text/markdown';
 import type { Question } from '../types';
 import { RichText } from '../text/RichText';
 import { useRun } from '../run/context';
-import { said, t } from '../text/translate';
+import { translateKnown, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { sendOnEnter } from './sendOnEnter';
 
 const MAX = 4000;
 
-/** A question only the user can answer. Options are buttons: one click and the agent goes on. */
+/** Options are buttons: one click answers. */
 export function QuestionCard({
   question,
   step
@@ -32,16 +32,16 @@ export function QuestionCard({
   return (
     <Card
       edge="ask"
-      label={t('Question: %1', oneLine(said(question.question)))}
+      label={t('Question: %1', oneLine(translateKnown(question.question)))}
       header={
         <span class="cw-pill cw-colour-ask">
-          {t('Question · %1', severityWord(question.severity))}
+          {t('Question · %1', severityLabel(question.severity))}
         </span>
       }
       aside={step && <span class="cw-dim">{step}</span>}
     >
-      <p class="cw-goal">{inline(visible(bounded(said(question.question), MAX)))}</p>
-      {question.context && <RichText text={said(question.context)} />}
+      <p class="cw-goal">{inline(visible(bounded(translateKnown(question.question), MAX)))}</p>
+      {question.context && <RichText text={translateKnown(question.context)} />}
       <div class="cw-options" role="group" aria-label={t('Answers')}>
         {question.options.map(option => (
           <button
@@ -56,13 +56,13 @@ export function QuestionCard({
               }
             }}
           >
-            <span class="cw-title">{oneLine(said(option.label), 300)}</span>
+            <span class="cw-title">{oneLine(translateKnown(option.label), 300)}</span>
             {option.value === question.default && (
               <span class="cw-dim cw-suggested">{t('suggested')}</span>
             )}
             {option.description && (
               <span class="cw-dim cw-option-more">
-                {visible(bounded(said(option.description), 1000))}
+                {visible(bounded(translateKnown(option.description), 1000))}
               </span>
             )}
           </button>
@@ -117,7 +117,7 @@ function OwnAnswer({
   );
 }
 
-function severityWord(severity: string): string {
+function severityLabel(severity: string): string {
   switch (severity) {
     case 'critical':
       return t('critical');

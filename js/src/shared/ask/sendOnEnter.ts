@@ -1,4 +1,4 @@
-/** Send the form that a field belongs to: in a notebook the browser does not do so by itself. */
+/** Submits the field's form: in a notebook the browser does not do so by itself. */
 export function sendOnEnter(event: KeyboardEvent): void {
   if (event.key === 'Enter' && !event.isComposing) {
     event.preventDefault();

@@ -15,8 +15,8 @@ interface CardViewProps {
 }
 
 /**
- * Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take
- * the page with it.
+ * Renders any card, in the widget and in Lab. The error boundary keeps a broken card from taking
+ * the page down.
  */
 export function CardView(props: CardViewProps): VNode {
   const [error] = useErrorBoundary();
@@ -40,7 +40,7 @@ function KnownCard({ card, channel, onChange }: CardViewProps): VNode {
   }
 }
 
-/** A notebook made with a newer version must still say something sensible here. */
+/** For notebooks made with a newer version. */
 function UnknownCard({ kind }: { kind: string }): VNode {
   return (
     <p class="cw-text">

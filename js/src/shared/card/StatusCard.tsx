@@ -7,14 +7,14 @@ import { CheckButton } from '../model/CheckButton';
 import { useConnectionCheck, type Check } from '../model/connectionCheck';
 import { HealthAnswer } from '../model/HealthAnswer';
 import { ModelHelp } from '../model/ModelHelp';
-import { answererOf, ModelName } from '../model/HealthAnswer';
+import { modelLabel, ModelName } from '../model/HealthAnswer';
 import type { Health, StatusCardData } from '../types';
 import { RolePill } from '../role/RolePill';
 import { SavedRoles, useRoles } from '../role/roles';
 import { RoleSwitcher } from '../role/RoleSwitcher';
 import { t } from '../text/translate';
 
-/** Who would answer, whether a model is connected, and how to connect one. */
+/** Which model would answer, whether it is ready, and how to connect one. */
 export function StatusCard(props: StatusCardProps): VNode {
   return (
     <SavedRoles value={props.card.roles}>
@@ -81,7 +81,7 @@ function edgeOf(check: Check, health: Health, roleColour: string): string {
   return health.model.ready && health.problems.length === 0 ? roleColour : 'ask';
 }
 
-/** Somebody who has just run `%%plan` need not be told to. */
+/** `hasStarted`: a user who has just run `%%plan` need not be told to. */
 function stateSentence({ model }: Health, hasStarted: boolean): string {
   if (!model.ready) {
     return model.name === null
@@ -89,7 +89,7 @@ function stateSentence({ model }: Health, hasStarted: boolean): string {
       : t('%1 is set up but cannot be used yet.', model.name);
   }
   return hasStarted
-    ? t('%1 is ready.', answererOf(model))
+    ? t('%1 is ready.', modelLabel(model))
     : t(
         'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
           'the plan.',

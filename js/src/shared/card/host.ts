@@ -1,4 +1,7 @@
-/** What cards ask of the page around them. */
+/**
+ * What cards need from the page around them. Every member is optional: it is missing where the host
+ * cannot do it, or where its code would be too large for every card.
+ */
 
 import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -6,46 +9,35 @@ import { useContext } from 'preact/hooks';
 import type { Channel } from '../channel/channel';
 import type { CommentsProps } from '../comments/Comments';
 import type { MentionsProps } from '../mentions/Mentions';
-import type { PlanPlace } from '../plan/place';
+import type { PlanRef } from '../plan/planRef';
 import type { RunState } from '../run/state';
 
 export interface CardHost {
   /**
-   * Draws Markdown of strangers with the host's own means (highlighting, diagrams), sanitised.
-   * Without it cards draw a plain subset themselves.
+   * Renders untrusted Markdown, sanitised, with the host's highlighting and diagrams. Without it
+   * cards render a plain subset themselves.
    */
   Markdown?: ComponentType<{ text: string }>;
-  /**
-   * Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing
-   * where the page cannot.
-   */
+  /** Asks the user, then restarts the kernel and runs everything above the card. */
   restartAndRunToHere?: () => Promise<void>;
-  /**
-   * Puts code into a new cell: below the card's, or below the one the user is in. Missing where
-   * there is no notebook to change.
-   */
+  /** Inserts code as a new cell: below the card's cell, or below the active one. */
   insertCell?: (source: string) => Promise<void>;
-  /**
-   * The path of the notebook that the card stands in, which may change. Missing where it stands in
-   * none of the server's.
-   */
+  /** Path of the card's notebook, which may change; missing if it is not on this server. */
   notebook?: () => string;
-  /** Comments on what a card shows. Missing where its code would be too much for every card. */
   Comments?: ComponentType<CommentsProps>;
-  /** Completes `@` and `/` in a field. Missing for the same reason. */
+  /** Completes `@` and `/` in a field. */
   Mentions?: ComponentType<MentionsProps>;
-  /** Offers to remember what a run has shown. Missing for the same reason. */
+  /** Offers to remember what the run has shown. */
   Remember?: ComponentType<{ channel: Channel; state: RunState }>;
-  /** Whether the user wants it. Missing where there are no settings: then all of it. */
+  /** User settings; missing means everything is allowed. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
-  /** How plans came about, and a life as workflows. Missing for the same reason. */
   plans?: {
-    History: ComponentType<PlanPlace>;
-    SaveWorkflow: ComponentType<PlanPlace>;
+    History: ComponentType<PlanRef>;
+    SaveWorkflow: ComponentType<PlanRef>;
   };
-  /** Shows a conversation beside the notebook. Missing where there is no such place. */
+  /** Opens a conversation in the panel. */
   openConversation?: (contextId: string) => void;
-  /** Brings a cell of the card's notebook into view. Missing where there is none. */
+  /** Scrolls to a cell of the card's notebook. */
   showCell?: (cellId: string) => void;
 }
 

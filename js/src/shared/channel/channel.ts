@@ -1,27 +1,22 @@
-/** How components reach the agent. Whether a server or a kernel answers is not theirs to know. */
+/** How components reach the agent, whether a server or a kernel answers. */
 
 import type { Event } from '../types';
-import { said, t } from '../text/translate';
+import { translateKnown, t } from '../text/translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface Channel {
-  /**
-   * Ask; `path` is relative to `cowork/`. Rejects with a `CoworkError`, never with anything else.
-   */
+  /** `path` is relative to `cowork/`. Rejects only with a `CoworkError`. */
   request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer>;
 
   /**
-   * Brings every event of a context after `after`, each once and in order, over however many
-   * connections it takes. The function it gives ends the subscription; nothing comes after that.
+   * Delivers every event of a context after `after` exactly once and in order, across reconnects.
+   * The returned function unsubscribes; nothing is delivered after that.
    */
   subscribe(contextId: string, after: number, listener: EventListener): () => void;
 }
 
-/**
- * `live`: events come as they happen. `reconnecting`: it tries again by itself. `gone`: there is no
- * such context, and it gave up.
- */
+/** `reconnecting`: retrying. `gone`: the context does not exist; no more retries. */
 export type Liveness = 'live' | 'reconnecting' | 'gone';
 
 export interface EventListener {
@@ -34,11 +29,11 @@ interface ErrorFields {
   message: string;
   retryable?: boolean;
   details?: unknown;
-  /** The HTTP status, or 0 when no answer came at all. */
+  /** HTTP status, or 0 if there was no response. */
   status?: number;
 }
 
-/** A refusal or a failure whose message can be shown to the user as it is. */
+/** A failure whose message can be shown to the user. */
 export class CoworkError extends Error {
   readonly code: string;
   readonly retryable: boolean;
@@ -55,10 +50,7 @@ export class CoworkError extends Error {
   }
 }
 
-/**
- * Reads `{"error": {…}}`; null when the body is something else (a proxy's page, another handler's
- * JSON).
- */
+/** Parses `{"error": {…}}`; null for any other body (a proxy's page, another handler's JSON). */
 export function errorFromBody(status: number, body: unknown): CoworkError | null {
   const error = isRecord(body) ? body['error'] : undefined;
   if (!isRecord(error) || typeof error['message'] !== 'string') {
@@ -73,10 +65,9 @@ export function errorFromBody(status: number, body: unknown): CoworkError | null
   });
 }
 
-/** For whatever was thrown: the sentence to show. */
 export function messageOf(error: unknown): string {
   return error instanceof CoworkError
-    ? said(error.message)
+    ? translateKnown(error.message)
     : t('Something went wrong in this page. Reload it, then try again.');
 }
 

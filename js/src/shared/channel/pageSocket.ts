@@ -1,6 +1,6 @@
 /**
- * The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it
- * was cut off.
+ * The page's only WebSocket. It reconnects by itself and resumes each subscription where it
+ * stopped.
  */
 
 import type { EventListener, Liveness } from './channel';
@@ -9,31 +9,33 @@ import { Retry } from './retry';
 import type { Event } from '../types';
 import type { ServerAddress } from './serverChannel';
 
-/** What the server says to the page as a whole. */
+/** Frames for the page as a whole. */
 export type PageFrame =
-  /** The connection stands, for the first time or again. */
+  /** Connected, for the first time or again. */
   | { type: 'hello' }
-  /** What happened, by conversation. */
+  /** Event types by conversation. */
   | { type: 'activity'; happened: Record<string, string[]> }
-  /** About a notebook of this page. */
+  /** Asks about a notebook of this page. */
   | { type: 'question' };
 
-/** An answer goes to where the question came from: after a reconnect nobody waits for it. */
+/**
+ * `answer` replies on the connection the frame came from: after a reconnect nobody waits for it.
+ */
 export type PageListener = (frame: PageFrame, answer: (frame: object) => void) => void;
 
 type StreamFrame = { subscription: number } & (
   { type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string }
 );
 
-/** One conversation, over one subscription, for however many cards follow it. */
+/** One subscription per conversation, however many cards follow it. */
 interface Stream {
   contextId: string;
-  /** How the server knows it now; what comes under another number is no longer wanted. */
+  /** The server's current id of the subscription; frames with another id are stale. */
   id: number;
-  /** The last event that has come. */
+  /** The last event received. */
   seq: number;
   isLive: boolean;
-  /** For when the server cannot serve it just now. */
+  /** For subscriptions that the server cannot serve right now. */
   retry: Retry;
   followers: Set<Follower>;
 }
@@ -64,7 +66,7 @@ export class PageSocket {
     }
   }
 
-  /** What must be heard is said again when connected. */
+  /** Frames sent while disconnected are dropped; callers resend what matters on connect. */
   send(frame: object): void {
     this.socket.send(frame);
   }
@@ -81,7 +83,7 @@ export class PageSocket {
     };
     stream.followers.add(follower);
     this.streams.set(contextId, stream);
-    // Who needs what the others have seen makes it come again; the others do not see it twice.
+    // A new follower may need older events: resubscribe; the others skip what they have seen.
     if (stream.id === 0 || after < stream.seq) {
       stream.seq = after;
       this.ask(stream);
@@ -168,12 +170,12 @@ function bring(stream: Stream, event: Event): void {
   });
 }
 
-/** Whoever hears something may leave, and may make others leave. */
+/** Iterates over a copy: listeners may unsubscribe themselves and others. */
 function eachOf(stream: Stream, tell: (follower: Follower) => void): void {
   [...stream.followers].forEach(follower => stream.followers.has(follower) && tell(follower));
 }
 
-/** A WebSocket cannot send headers, so a token goes into the address, as Lab does it. */
+/** WebSockets cannot send headers, so the token goes into the URL, as in Lab. */
 export function socketUrl({ baseUrl, wsUrl, token }: ServerAddress): string {
   const url = new URL(`${(wsUrl ?? baseUrl).replace(/\/*$/, '/')}cowork/ws`, document.baseURI);
   url.protocol = url.protocol.replace('http', 'ws');
@@ -183,13 +185,10 @@ export function socketUrl({ baseUrl, wsUrl, token }: ServerAddress): string {
   return url.href;
 }
 
-/** Its number changes with the class above: scripts of two versions of ours may meet in a page. */
+/** The number changes with the class above: scripts of two versions may share a page. */
 export const SHARED = Symbol.for('cowork-jupyter:sockets:1');
 
-/**
- * The page's socket to this server. It is the page that keeps it, as a widget's script runs once
- * for each widget.
- */
+/** Stored on the page, because a widget's script runs once per widget. */
 export function sharedSocket(address: ServerAddress): PageSocket {
   const page = window as { [SHARED]?: Map<string, PageSocket> };
   const sockets = (page[SHARED] ??= new Map<string, PageSocket>());

@@ -1,9 +1,11 @@
-/** The one class that holds a WebSocket: it comes back by itself, as long as the page is open. */
+/** A WebSocket that reconnects for as long as the page is open. */
 
 import { Retry } from './retry';
 
-export interface SocketListener<Frame> {
-  /** An answer goes to where the frame came from: after a reconnect nobody waits for it. */
+interface SocketListener<Frame> {
+  /**
+   * `answer` replies on the connection the frame came from: after a reconnect nobody waits for it.
+   */
   receive(frame: Frame, answer: (frame: object) => void): void;
   lost(): void;
 }
@@ -19,22 +21,22 @@ export class ReconnectingSocket<Frame extends { type: string }> {
     private readonly listener: SocketListener<Frame>
   ) {}
 
-  /** Whether our server has said hello: something on the way may take every connection. */
+  /** True once the server has said hello: a proxy may accept any connection. */
   get isConnected(): boolean {
     return this.isGreeted;
   }
 
-  /** Once open it stays so: it is one for each page, and costs nothing while nothing happens. */
+  /** Stays open: there is one per page, and it is idle while nothing happens. */
   open(): void {
     if (!this.isOpen) {
       this.isOpen = true;
-      // A laptop that wakes up should not have to wait out a long pause.
+      // A laptop that wakes up should not wait out a long pause.
       window.addEventListener('online', () => this.connect());
       this.connect();
     }
   }
 
-  /** Says something if somebody is there to hear it. */
+  /** Drops the frame if disconnected. */
   send(frame: object): void {
     if (this.isGreeted) {
       this.socket?.send(JSON.stringify(frame));

@@ -1,15 +1,15 @@
-/** Tries again by itself, after pauses that grow. */
+/** Retries with exponential backoff. */
 export class Retry {
   private attempts = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Once more, later; instead of what was waiting. */
+  /** Replaces a pending retry. */
   later(work: () => void): void {
     this.cancel();
     this.timer = setTimeout(work, pauseBefore(this.attempts++));
   }
 
-  /** It has worked: the next time is the first again. */
+  /** Resets the backoff. */
   succeeded(): void {
     this.attempts = 0;
   }
@@ -19,7 +19,7 @@ export class Retry {
   }
 }
 
-/** Soon at first, later now and then, never all cards at once. */
+/** Jitter keeps cards from retrying all at once. */
 function pauseBefore(attempt: number): number {
   return Math.min(15_000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 2);
 }

@@ -1,4 +1,4 @@
-/** The channel to the Jupyter server: HTTP to ask, the page's WebSocket to listen. */
+/** Channel to the Jupyter server: HTTP requests, and the page's WebSocket for events. */
 
 import {
   CoworkError,
@@ -12,15 +12,15 @@ import { t } from '../text/translate';
 
 const TIMEOUT_MS = 10_000;
 
-/** Where the server is, and how to prove that this page may call it. */
+/** Address and credentials of a Jupyter server. */
 export interface ServerAddress {
   baseUrl: string;
-  /** Where its sockets are, if not there. */
+  /** Base of WebSocket URLs, if different. */
   wsUrl?: string;
   token: string;
 }
 
-/** Jupyter's own pages carry their address; others (VS Code, exported HTML) do not. */
+/** Jupyter's own pages carry their address; VS Code and exported HTML do not. */
 export function serverAddressOfPage(page: Document = document): ServerAddress | null {
   const text = page.getElementById('jupyter-config-data')?.textContent;
   if (!text) {
@@ -56,7 +56,7 @@ export class ServerChannel implements Channel {
     return sharedSocket(this.address).subscribe(contextId, after, listener);
   }
 
-  /** The time limit holds until the whole body has arrived, not just its headers. */
+  /** The timeout covers the whole body, not just the headers. */
   private async call(
     method: Method,
     path: string,
@@ -75,7 +75,7 @@ export class ServerChannel implements Channel {
       });
       return { status: response.status, ok: response.ok, text: await response.text() };
     } catch {
-      throw clock.signal.aborted ? tooSlow() : unreachable();
+      throw clock.signal.aborted ? timeoutError() : unreachable();
     } finally {
       clearTimeout(timer);
     }
@@ -97,13 +97,13 @@ export class ServerChannel implements Channel {
   }
 }
 
-/** Jupyter refuses browser calls without it, even reading ones. */
+/** Jupyter refuses browser requests without it, even GET. */
 function xsrfCookie(): string | null {
   const match = /(?:^|;\s*)_xsrf=([^;]*)/.exec(document.cookie);
   return match?.[1] ? decodeURIComponent(match[1]) : null;
 }
 
-/** Undefined for what is not JSON: a login page answers 200 as well. */
+/** Undefined if it is not JSON: a login page answers 200 as well. */
 function parse(text: string): unknown {
   if (text === '') {
     return null;
@@ -115,7 +115,7 @@ function parse(text: string): unknown {
   }
 }
 
-function tooSlow(): CoworkError {
+function timeoutError(): CoworkError {
   return new CoworkError({
     code: 'timeout',
     message: t('The Jupyter server took longer than 10 seconds to answer. Try again in a moment.'),
@@ -123,7 +123,7 @@ function tooSlow(): CoworkError {
   });
 }
 
-function unreachable(): CoworkError {
+export function unreachable(): CoworkError {
   return new CoworkError({
     code: 'unreachable',
     message: t(
@@ -133,7 +133,7 @@ function unreachable(): CoworkError {
   });
 }
 
-/** For answers that did not come from our own handlers. */
+/** For responses that did not come from our handlers. */
 function errorFromStatus(status: number): CoworkError {
   if (status === 404) {
     return new CoworkError({

@@ -6,24 +6,24 @@ import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { asMessage, COMMENTABLE, commented, placeOf, selectedIn, type Place } from './places';
+import { asMessage, COMMENTABLE, commented, placeOf, selectedIn, type Place } from './targets';
 
 interface Comment extends Place {
   text: string;
 }
 
-/** By card: they outlive that it is drawn anew, or that another is looked at. */
+/** By card id: comments survive a re-render and switching to another card. */
 const written = new Map<string, Comment[]>();
 
 export interface CommentsProps {
   root: RefObject<HTMLElement>;
-  /** The card's. */
+  /** The card's id. */
   id: string;
 }
 
 /**
- * Comments on what a card shows: a button where something is selected or has the keyboard, `C`
- * there, and a bar that sends all of them as one message.
+ * Comments on parts of a card: a button at the selection or focused part, the key `C`, and a bar
+ * that sends all of them as one message.
  */
 export function Comments({ root, id }: CommentsProps): VNode {
   const [, draw] = useReducer((count: number) => count + 1, 0);
@@ -68,7 +68,7 @@ export function Comments({ root, id }: CommentsProps): VNode {
   );
 }
 
-/** Where the user is within the card. */
+/** Tracks which part of the card the user is in. */
 function usePlaces(
   root: RefObject<HTMLElement>,
   onNear: (near: { element: HTMLElement; top: number } | null) => void,

@@ -8,13 +8,13 @@ import type { Assumption } from '../types';
 import { t } from '../text/translate';
 import { bounded, visible } from '../text/visible';
 
-/** The message or the plan that states them. */
+/** The message or plan that states them. */
 export type Stated = { message_id: string } | { plan_id: string };
 
 const HEADING = /^[\s>#*_]*(?:(?:my|key|meine|die) )?(?:assumptions?|annahmen?)[^\n]{0,20}$/i;
 const ITEM = /^\s*(?:[-*+•]|\d+[.)])\s|^\s+\S|^\s*$/;
 
-/** The words of an answer without the list of its assumptions, which is shown as such. */
+/** Strips the list of assumptions from an answer, since it is rendered separately. */
 export function withoutAssumptions(words: string, assumptions: readonly Assumption[]): string {
   const lines = words.split('\n');
   const isHeading = lines.map(line => line.length < 200 && HEADING.test(line));
@@ -27,7 +27,7 @@ export function withoutAssumptions(words: string, assumptions: readonly Assumpti
   return [...lines.slice(0, heading), ...(end < 0 ? [] : rest.slice(end))].join('\n');
 }
 
-/** What a plan or a result takes for granted, each to be confirmed or corrected. */
+/** Each can be confirmed or corrected. */
 export function Assumptions({
   of,
   assumptions

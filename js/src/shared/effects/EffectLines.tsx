@@ -15,7 +15,7 @@ import { PinMenu } from './Expectations';
 const MAX_LINES = 8;
 const MAX_FIELDS = 60;
 
-/** What code did to tables, one line each, and what deserves a second look. */
+/** What code did to tables, one line each, with warnings. */
 export function EffectLines({ effects }: { effects: readonly DataEffect[] }): VNode | null {
   const [all, setAll] = useState(false);
   if (effects.length === 0) {
@@ -62,7 +62,7 @@ function Effect({ effect }: { effect: DataEffect }): VNode {
   );
 }
 
-/** The name of the table stands out; the server's line may begin with it. */
+/** Emphasises the table's name; the server's line may begin with it. */
 function EffectLine({ of, line }: { of: string; line: string }): VNode {
   const name = of.replace(/^file:/, '');
   const rest = [of, name].reduce(
@@ -76,7 +76,6 @@ function EffectLine({ of, line }: { of: string; line: string }): VNode {
   );
 }
 
-/** A fact with its numbers, where it is, and what to do. */
 function Warning({
   warning: { code, message, line, advice },
   effect
@@ -149,7 +148,6 @@ function SilenceMenu({ cellId, onChoose }: SilenceMenuProps): VNode {
   );
 }
 
-/** Before and after, column by column. */
 function Details({ effect: { before, after, sampled } }: { effect: DataEffect }): VNode {
   const names = [...new Set([...fieldsOf(after), ...fieldsOf(before)].map(({ name }) => name))];
   return (
@@ -210,12 +208,12 @@ function FieldRow({ name, before, after }: FieldRowProps): VNode {
       </td>
       <td>{change(({ missing }) => missing.toLocaleString())}</td>
       <td>{change(({ distinct }) => distinct?.toLocaleString() ?? '')}</td>
-      <td>{oneLine(change(rangeWords), 160)}</td>
+      <td>{oneLine(change(formatRange), 160)}</td>
     </tr>
   );
 }
 
-function rangeWords({ low, high, values }: FieldState): string {
+function formatRange({ low, high, values }: FieldState): string {
   if (values.length > 0) {
     return values.join(', ');
   }

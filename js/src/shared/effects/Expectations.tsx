@@ -8,9 +8,9 @@ import { useRun } from '../run/context';
 import type { Expectation, NewExpectation, TableState } from '../types';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { expectationWords, isPinned, pinsFor } from './pins';
+import { describeExpectation, isPinned, pinsFor } from './pins';
 
-/** What is expected in this conversation, asked when somebody wants to see it. */
+/** Loads the conversation's expectations on demand. */
 function useExpectations(): {
   all: readonly Expectation[];
   error: unknown;
@@ -30,14 +30,14 @@ function useExpectations(): {
   return { all, error, busy, change };
 }
 
-/** What one click can pin of a table as it is now. */
+/** What one click can pin of a table in its current state. */
 export function PinMenu({ of, table }: { of: string; table: TableState }): VNode {
   const { actions } = useRun();
   const { all, error, busy, change } = useExpectations();
   return (
     <div class="cw-pins" role="group" aria-label={t('Expect from now on')}>
       {pinsFor(of, table).map(pin => {
-        const words = expectationWords(pin);
+        const words = describeExpectation(pin);
         return isPinned(pin, all) ? (
           <span key={words} class="cw-chip">
             {t('Pinned: %1', oneLine(words, 120))}
@@ -53,7 +53,6 @@ export function PinMenu({ of, table }: { of: string; table: TableState }): VNode
   );
 }
 
-/** All expectations, to change and to remove. */
 export function ExpectationList(): VNode {
   return <Fold summary={<span class="cw-dim">{t('Expectations')}</span>}>{() => <Listed />}</Fold>;
 }
@@ -95,7 +94,7 @@ interface RowProps {
 function Row({ expectation, busy, onSave, onRemove }: RowProps): VNode {
   const { of, value, by } = expectation;
   const [draft, setDraft] = useState<string | null>(null);
-  const words = expectationWords(expectation);
+  const words = describeExpectation(expectation);
   const isNumber = typeof value === 'number';
   const number = Number(draft);
   return (

@@ -8,10 +8,10 @@ import { oneLine } from '../text/visible';
 
 const NOT_IN = 'pre, code, a, button, script, style, .cw-figure';
 const MARKED = 'cw-figure';
-/** The page may draw the text a little later, in place of ours. */
+/** The host may replace our text with its own rendering later. */
 const SETTLED = { childList: true, subtree: true };
 
-/** A text whose figures lead to where they come from; those that come from nowhere stand out. */
+/** Links each figure in a text to the output it comes from; figures without a source stand out. */
 export function WithFigures({
   figures,
   children
@@ -63,8 +63,8 @@ function Summary({ figures }: { figures: readonly Figure[] }): VNode {
   );
 }
 
-/** Wraps each figure where it stands in the text, in order; code is left alone. */
-export function markFigures(
+/** Wraps figures in place and in order; skips code. */
+function markFigures(
   node: HTMLElement,
   figures: readonly Figure[],
   showCell?: (cellId: string) => void
@@ -86,7 +86,7 @@ export function markFigures(
   }
 }
 
-/** Marks the first of these figures in a text; gives what follows it, if there was one. */
+/** Returns the text node after the first match, or null. */
 function markFirst(
   text: Text,
   waiting: Figure[],
@@ -107,7 +107,7 @@ function markFirst(
   return rest;
 }
 
-/** Where a figure stands that is no part of a longer number; -1 if nowhere. */
+/** Index of a figure that is not part of a longer number, or -1. */
 function placeOf(text: string, figure: string): number {
   let at = text.indexOf(figure);
   while (at >= 0 && !isWhole(text, at, figure.length)) {

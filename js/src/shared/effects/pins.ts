@@ -1,4 +1,4 @@
-/** What can be expected of a table, as it is now: each a thing that one click pins. */
+/** Expectations that a table's current state suggests. */
 
 import type { Expectation, NewExpectation, TableState } from '../types';
 import { t } from '../text/translate';
@@ -28,10 +28,15 @@ export function pinsFor(
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '!=': '≠' };
 
-/** `rows = 12,431`, `id is unique`, `revenue ≥ 0`. */
-export function expectationWords({ check, column, op, value, tolerance }: NewExpectation): string {
+export function describeExpectation({
+  check,
+  column,
+  op,
+  value,
+  tolerance
+}: NewExpectation): string {
   const name = column ?? '';
-  const compared = `${SIGNS[op ?? '='] ?? op ?? '='} ${valueWords(value)}`;
+  const compared = `${SIGNS[op ?? '='] ?? op ?? '='} ${formatValue(value)}`;
   switch (check) {
     case 'rows':
       return t('rows %1', compared);
@@ -43,32 +48,31 @@ export function expectationWords({ check, column, op, value, tolerance }: NewExp
       return t('no missing %1', name);
     case 'range':
       return Array.isArray(value)
-        ? t('%1 from %2 to %3', name, valueWords(value[0]), valueWords(value[1]))
+        ? t('%1 from %2 to %3', name, formatValue(value[0]), formatValue(value[1]))
         : `${name} ${compared}`;
     case 'values':
-      return t('%1 is one of %2', name, valueWords(value));
+      return t('%1 is one of %2', name, formatValue(value));
     case 'sum':
       return tolerance
         ? t('sum of %1 %2 within %3 %', name, compared, String(tolerance * 100))
         : t('sum of %1 %2', name, compared);
     case 'type':
-      return t('%1 has type %2', name, valueWords(value));
+      return t('%1 has type %2', name, formatValue(value));
     case 'matched':
-      return t('every %1 is found in %2', name, valueWords(value));
+      return t('every %1 is found in %2', name, formatValue(value));
     default:
       return check;
   }
 }
 
-function valueWords(value: unknown): string {
+function formatValue(value: unknown): string {
   if (Array.isArray(value)) {
-    return value.map(valueWords).join(', ');
+    return value.map(formatValue).join(', ');
   }
   return typeof value === 'number' ? value.toLocaleString() : String(value ?? '');
 }
 
-/** Whether the same is expected already. */
 export function isPinned(pin: NewExpectation, all: readonly Expectation[]): boolean {
-  const same = expectationWords(pin);
-  return all.some(one => one.of === pin.of && expectationWords(one) === same);
+  const same = describeExpectation(pin);
+  return all.some(one => one.of === pin.of && describeExpectation(one) === same);
 }

@@ -5,7 +5,7 @@ import { counted } from '../text/translate';
 import type { Mention } from '../types';
 import { oneLine } from '../text/visible';
 
-/** What a message points at, and what of it the agent is given. */
+/** What a message mentions, and how much of it the agent gets. */
 export function MentionChips({ mentions }: { mentions: readonly Mention[] }): VNode | null {
   if (mentions.length === 0) {
     return null;
@@ -28,7 +28,7 @@ export function MentionChips({ mentions }: { mentions: readonly Mention[] }): VN
   );
 }
 
-/** As a saved card has them: a notebook is anybody's. */
+/** Validates a saved card's mentions: notebooks are untrusted. */
 export function mentionsOf(value: unknown): Mention[] {
   return (Array.isArray(value) ? value : []).filter(isRecord).map(raw => {
     const text = (name: string): string => String(raw[name] ?? '');

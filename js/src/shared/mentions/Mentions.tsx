@@ -6,37 +6,36 @@ import { counted, t } from '../text/translate';
 import type { Mention, CompletionItem, CompletionItems, Page } from '../types';
 import { oneLine } from '../text/visible';
 import { MentionChips } from './Chips';
-import { mayMention, typedAt, type Typed } from './typed';
+import { mayMention, mentionAt, type TypedMention } from './mentionAt';
 
 type Field = HTMLTextAreaElement | HTMLInputElement;
 
-/** Where a message is written, which says what it can point at. */
+/** Where a message is written; determines what it can mention. */
 export interface MentionPlace {
-  /** The conversation; without one the message begins one. */
+  /** Missing for a message that starts a conversation. */
   context?: string | undefined;
-  /** Of a message that begins a conversation. */
+  /** Only for a message that starts a conversation. */
   notebook?: string | null | undefined;
-  /** Who would get it: nothing is offered that this role may not read. */
+  /** The recipient: only what this role may read is offered. */
   role?: string | undefined;
 }
 
 export interface MentionsProps {
   channel: Channel;
   place: MentionPlace;
-  /** What is typed in. Keys that the list takes do not reach its other listeners. */
+  /** Keys that the list handles do not reach the field's other listeners. */
   field: RefObject<Field>;
-  /** What it holds. */
   text: string;
 }
 
-/** Milliseconds without a key, after which a draft is looked at. */
+/** Milliseconds of idle time before a draft's mentions are resolved. */
 const PAUSE = 400;
-/** What the kernel did not answer at once is asked for so many times more. */
-const MOST_TIMES = 3;
+/** Retries for what a busy kernel did not answer in time. */
+const MAX_RETRIES = 3;
 
 /**
- * Completes `@` and `/` in a field, and shows what its text points at. It stands behind the field
- * and needs nothing else of it: what is taken is typed in.
+ * Completes `@` and `/` in a field, and shows what its text mentions. It only needs the field:
+ * choosing an item types it.
  */
 export function Mentions({ channel, place, field, text }: MentionsProps): VNode {
   const { offers, active, choose, take, id } = useOffers(channel, place, field);
@@ -53,7 +52,7 @@ export function Mentions({ channel, place, field, text }: MentionsProps): VNode 
               role="option"
               aria-selected={at === active}
               onPointerMove={() => choose(at)}
-              // The field keeps the keyboard.
+              // Keep the focus in the field.
               onMouseDown={event => event.preventDefault()}
               onClick={() => take(offer)}
             >
@@ -83,7 +82,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
   const [offers, setOffers] = useState<readonly CompletionItem[]>([]);
   const [active, setActive] = useState(0);
   const id = `cw-offers-${useId()}`;
-  const typed = useRef<Typed | null>(null);
+  const typed = useRef<TypedMention | null>(null);
   const close = (): void => {
     typed.current = null;
     setOffers([]);
@@ -94,7 +93,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     const { selectionStart: cursor, selectionEnd } = current ?? {};
     const now =
       current && typeof cursor === 'number' && cursor === selectionEnd
-        ? typedAt(current.value, cursor)
+        ? mentionAt(current.value, cursor)
         : null;
     if (now === null) {
       close();
@@ -103,13 +102,13 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     typed.current = now;
     const notebook = place.context ? null : place.notebook;
     const query = { q: now.text, role: place.role, notebook };
-    channel.request<CompletionItems>('GET', `${addressOf(place)}?${queryOf(query)}`).then(
+    channel.request<CompletionItems>('GET', `${planUrl(place)}?${queryOf(query)}`).then(
       ({ items, more }) => {
-        // What was typed meanwhile has its own question, and what is there already needs no list.
+        // Ignore answers to outdated input, and lists that only repeat what is typed.
         if (typed.current === now) {
           setOffers(items.length === 1 && items[0]?.text === now.text ? [] : items);
           setActive(0);
-          if (more && again < MOST_TIMES) {
+          if (more && again < MAX_RETRIES) {
             setTimeout(() => typed.current === now && look(again + 1), PAUSE);
           }
         }
@@ -158,7 +157,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
       blur: () => handlers.current.close(),
       click: () => handlers.current.close()
     };
-    // Before the others, so that Enter takes what is chosen and does not send.
+    // Capture phase, so that Enter accepts the item instead of sending the message.
     const onKeyDown = (event: Event): void => handlers.current.onKey(event as KeyboardEvent);
     for (const [name, listener] of Object.entries(listeners)) {
       current?.addEventListener(name, listener);
@@ -172,7 +171,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
     };
   }, [field]);
   useEffect(() => {
-    // It may have been loaded for what is typed already.
+    // The component may have been loaded after typing began.
     if (field.current && field.current === field.current.ownerDocument.activeElement) {
       handlers.current.look();
     }
@@ -181,7 +180,7 @@ function useOffers(channel: Channel, place: MentionPlace, field: RefObject<Field
   return { offers, active, id, choose: setActive, take };
 }
 
-/** A text field cannot be called a combobox: it says the rest, and the list is announced. */
+/** A textarea cannot be a combobox, so announce the active item with ARIA attributes. */
 function sayChoice(field: Field | null, id: string, active: number | null): void {
   if (field === null) {
     return;
@@ -201,8 +200,8 @@ function sayChoice(field: Field | null, id: string, active: number | null): void
   }
 }
 
-/** As if the user had typed it, so that it can be undone. */
-function type(field: Field, { start, text }: Typed, typed: string): void {
+/** Typed through the editor, so that it can be undone. */
+function type(field: Field, { start, text }: TypedMention, typed: string): void {
   field.focus();
   field.setSelectionRange(start, start + text.length);
   const page = field.ownerDocument;
@@ -227,7 +226,7 @@ function useMentioned(channel: Channel, place: MentionPlace, text: string): read
       ...(notebook && !context ? { notebook } : {})
     };
     const timer = setTimeout(() => {
-      channel.request<Page<Mention>>('POST', addressOf({ context }), body).then(
+      channel.request<Page<Mention>>('POST', planUrl({ context }), body).then(
         ({ items }) => isNewest && setMentions(items),
         () => undefined
       );
@@ -240,7 +239,7 @@ function useMentioned(channel: Channel, place: MentionPlace, text: string): read
   return mentions;
 }
 
-function addressOf({ context }: MentionPlace): string {
+function planUrl({ context }: MentionPlace): string {
   return context ? `context/${context}/mentions` : 'mentions';
 }
 

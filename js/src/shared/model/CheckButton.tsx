@@ -6,14 +6,11 @@ import { t } from '../text/translate';
 interface CheckButtonProps {
   check: Check;
   onCheck: () => void;
-  /** Where another button is the main one. */
+  /** Secondary look, where another button is the primary one. */
   plain?: boolean;
 }
 
-/**
- * Stays focusable while busy: a disabled button would throw keyboard users back to the top of the
- * page.
- */
+/** Stays focusable while busy: disabling it would move keyboard focus to the top of the page. */
 export function CheckButton({ check, onCheck, plain = false }: CheckButtonProps): VNode {
   const busy = check.state === 'busy';
   return (

@@ -4,14 +4,14 @@ import { messageOf } from '../channel/channel';
 import type { Check } from './connectionCheck';
 import { Icon } from '../ui/icons';
 import type { Health } from '../types';
-import { said, t } from '../text/translate';
+import { translateKnown, t } from '../text/translate';
 
-/** One sentence: does the model answer, and if not, what to do. */
+/** Whether the model answers, and if not, what to do. */
 export function modelSentence({ model }: Health): string {
   if (!model.ready) {
     return t('Not ready: %1', model.why_not ?? t('the model does not answer.'));
   }
-  const name = answererOf(model);
+  const name = modelLabel(model);
   return model.base_url ? t('%1 answers at %2', name, model.base_url) : t('%1 answers', name);
 }
 
@@ -19,10 +19,7 @@ function sandboxName(sandbox: string): string {
   return sandbox === 'none' ? t('none, so every command asks first') : sandbox;
 }
 
-/**
- * The result of a check. It stays on the page while empty, or screen readers would miss the first
- * answer.
- */
+/** Rendered even while empty, or screen readers would miss the first result. */
 export function HealthAnswer({ check }: { check: Check }): VNode {
   return (
     <div class="cw-answer" aria-live="polite">
@@ -49,18 +46,17 @@ export function HealthAnswer({ check }: { check: Check }): VNode {
   );
 }
 
-/** The one who answers, as the subject of a sentence. */
-export function answererOf({ provider, name }: Health['model']): string {
+/** Name of the model, as the subject of a sentence. */
+export function modelLabel({ provider, name }: Health['model']): string {
   return provider === 'built-in' ? t('The built-in guide') : (name ?? provider);
 }
 
-/** Which model answers, in the corner where cards and panel show it. */
 export function ModelName({ health }: { health: Health | null }): VNode {
   const name = health?.model.name;
   const where = health?.model.base_url;
   return (
     <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
-      {name ? said(name) : t('no model')}
+      {name ? translateKnown(name) : t('no model')}
     </span>
   );
 }

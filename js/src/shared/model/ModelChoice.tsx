@@ -5,9 +5,9 @@ import { Button } from '../ui/Button';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 
-/** As many as one takes in at a glance, and as many buttons as are drawn at once. */
-const FEW = 10;
-const MANY = 50;
+/** The number of buttons that are rendered at once. */
+const MAX_UNFILTERED = 10;
+const MAX_SHOWN = 50;
 
 interface ModelChoiceProps {
   names: readonly string[];
@@ -15,15 +15,15 @@ interface ModelChoiceProps {
   onPick: (name: string) => void;
 }
 
-/** The models at an address, each a button. Many are narrowed by typing; Enter takes the first. */
+/** A button per model; long lists are filtered by typing, and Enter picks the first. */
 export function ModelChoice({ names, busy, onPick }: ModelChoiceProps): VNode {
   const [wanted, setWanted] = useState('');
   const words = wanted.toLowerCase().split(/\s+/);
   const found = names.filter(name => words.every(word => name.toLowerCase().includes(word)));
-  const shown = found.slice(0, MANY);
+  const shown = found.slice(0, MAX_SHOWN);
   return (
     <>
-      {names.length > FEW && (
+      {names.length > MAX_UNFILTERED && (
         <>
           <input
             class="cw-input"

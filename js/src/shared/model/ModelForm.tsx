@@ -17,13 +17,13 @@ const EMPTY: Fields = { provider: '', base_url: '', model: '', small_model: '', 
 interface ModelFormProps {
   channel: Channel;
   onChange: () => void;
-  /** What is connected now, to be corrected. */
+  /** The current connection, to edit. */
   start?: Partial<Fields>;
-  /** The models that are known to be at the address to start with. */
+  /** Known models at the initial address. */
   models?: readonly string[];
 }
 
-/** The names that the server has for our fields, in what it says is wrong. */
+/** Server field names, as used in its error messages. */
 const FIELDS: Record<string, FieldName> = {
   address: 'base_url',
   key: 'api_key',
@@ -32,8 +32,8 @@ const FIELDS: Record<string, FieldName> = {
 };
 
 /**
- * Sent as one request to our own server; the key is kept by the system's keyring, or only until
- * Jupyter stops.
+ * The key goes to the server in one request; it is kept in the system's keyring, or until Jupyter
+ * stops.
  */
 export function ModelForm({ channel, onChange, start, models = [] }: ModelFormProps): VNode {
   const [fields, setFields] = useState<Fields>({ ...EMPTY, ...start });
@@ -103,7 +103,7 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
             class="cw-select"
             name="provider"
             value={chosen?.id ?? ''}
-            // A key that was typed is for the address that it was typed for.
+            // A typed key belongs to the address it was typed for.
             onChange={event => {
               const id = event.currentTarget.value;
               const address = items.find(one => one.id === id)?.base_url ?? '';
@@ -152,9 +152,8 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       )}
       <p class="cw-dim">
         {t(
-          'The key is stored in your system\u2019s keyring if there is one; ' +
-            'otherwise it is forgotten when Jupyter stops. ' +
-            'It is never written to a notebook or a settings file.'
+          'The key is kept in your system\u2019s keyring; without one, it is forgotten when ' +
+            'Jupyter stops. It is never written to a notebook or a settings file.'
         )}
       </p>
       <button
@@ -170,7 +169,7 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
   );
 }
 
-/** None where they cannot be had: addresses can be typed all the same. */
+/** Empty if they cannot be loaded: addresses can still be typed. */
 function useProviders(channel: Channel): ProviderList {
   const [known, setKnown] = useState<ProviderList>({ items: [], currency: 'USD', next: null });
   useEffect(() => {
@@ -186,7 +185,7 @@ function useProviders(channel: Channel): ProviderList {
   return known;
 }
 
-/** Which field a model that is there instead belongs into. */
+/** The field that a model offered instead belongs to. */
 function refusedField({ field }: Refusal): FieldName {
   return field === 'small_model' ? 'small_model' : 'model';
 }
@@ -196,7 +195,7 @@ interface Refusal {
   models?: string[];
 }
 
-/** Which part a refusal is about, and what the server has instead. */
+/** The field that was refused, and what the server offers instead. */
 function refusalOf(error: unknown): Refusal {
   return error instanceof CoworkError && isRecord(error.details) ? error.details : {};
 }

@@ -2,21 +2,21 @@ import type { VNode } from 'preact';
 
 import type { Channel } from '../channel/channel';
 import { ModelForm } from './ModelForm';
-import { LetGo, ModelOffers } from './ModelOffers';
+import { Disconnect, ModelOffers } from './ModelOffers';
 import { Note } from '../ui/Note';
 import type { Health, ModelHealth } from '../types';
 import { t } from '../text/translate';
 
 interface ModelHelpProps {
   health: Health;
-  /** False when an answer beside the button says it already: once is enough. */
+  /** False where a result next to the button already says it. */
   sayWhyNot: boolean;
   channel: Channel;
-  /** Another model answers now. */
+  /** Called when another model answers. */
   onChange: () => void;
 }
 
-/** What is wrong and how to put it right, and how to get a model where none answers. */
+/** What is wrong and how to fix it, or how to connect a model. */
 export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpProps): VNode {
   const { ready, provider, why_not: whyNot, source } = health.model;
   const isGuide = provider === 'built-in';
@@ -50,9 +50,7 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
   );
 }
 
-/**
- * What was chosen here can be corrected or replaced here; until something else answers, it stays.
- */
+/** Edits or replaces the connection; it stays until another model answers. */
 function AnotherModel({
   model,
   channel,
@@ -78,7 +76,7 @@ function AnotherModel({
         }}
         models={model.models ?? []}
       />
-      <LetGo channel={channel} onChange={onChange} />
+      <Disconnect channel={channel} onChange={onChange} />
     </details>
   );
 }

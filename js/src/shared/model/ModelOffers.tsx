@@ -24,12 +24,12 @@ interface OffersProps {
   onChange: () => void;
 }
 
-/** Model servers that run on this machine, to be used with one click. */
+/** Model servers running on this machine, one click to use. */
 export function ModelOffers({ channel, onChange }: OffersProps): VNode {
   const [servers, setServers] = useState<OfferedServer[]>([]);
   useEffect(() => {
     let gone = false;
-    // What cannot be found out is not offered; there is a form all the same.
+    // Ignore failures: the form below works without offers.
     void channel.request<Page<OfferedServer>>('GET', 'models/offers').then(
       ({ items }) => !gone && setServers(items),
       () => undefined
@@ -87,8 +87,8 @@ function nameOf({ name, context_size: size }: OfferedModel): string {
     : oneLine(name, 80);
 }
 
-/** Back to the guide. */
-export function LetGo({ channel, onChange }: OffersProps): VNode {
+/** Disconnects the model; the built-in guide answers again. */
+export function Disconnect({ channel, onChange }: OffersProps): VNode {
   const leaving = useAction();
   const leave = async (): Promise<void> => {
     await channel.request('DELETE', 'models/connection');

@@ -3,17 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Channel } from '../channel/channel';
 import type { Health } from '../types';
 
-/** How far a check of the connection has come. */
 export type Check =
   | { state: 'idle' }
   | { state: 'busy' }
   | { state: 'answered'; health: Health }
   | { state: 'failed'; error: unknown };
 
-/**
- * Asks `GET health` anew on demand; a component that has gone from the page hears nothing of a late
- * answer.
- */
+/** Requests `GET health` on demand; ignores answers that arrive after unmounting. */
 export function useConnectionCheck(channel: Channel): [Check, () => Promise<void>] {
   const [check, setCheck] = useState<Check>({ state: 'idle' });
   const mounted = useRef(true);
@@ -26,7 +22,7 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
 
   async function run(): Promise<void> {
     setCheck({ state: 'busy' });
-    const result = await askHealth(channel);
+    const result = await fetchHealth(channel);
     if (mounted.current) {
       setCheck(result);
     }
@@ -34,8 +30,7 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
   return [check, run];
 }
 
-/** The same without a component: Lab's command shows the result as a notification. */
-export async function askHealth(
+export async function fetchHealth(
   channel: Channel
 ): Promise<Extract<Check, { state: 'answered' | 'failed' }>> {
   try {

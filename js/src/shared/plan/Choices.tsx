@@ -8,7 +8,7 @@ import { bounded, oneLine, visible } from '../text/visible';
 const MAX_CHOICES = 100;
 const MAX_TEXT = 5000;
 
-/** A file, or one cell of a notebook, that stays unless the user says otherwise. */
+/** A file or notebook cell that a rollback leaves alone unless the user ticks it. */
 export interface Choice {
   key: string;
   path: string;
@@ -26,8 +26,8 @@ export function choicesIn({ skipped }: Rollback): Choice[] {
     );
 }
 
-/** What was chosen, as the server is told. */
-export function overwriting(
+/** The choices in the form of a rollback request. */
+export function overwriteRequest(
   choices: readonly Choice[],
   chosen: readonly string[]
 ): Pick<RollbackRequest, 'overwrite' | 'overwrite_cells'> {
@@ -51,7 +51,7 @@ interface ChoicesProps {
   onChoose: (keys: readonly string[]) => void;
 }
 
-/** The user's own changes, and others': each stays unless it is ticked. */
+/** Changes made by the user or others; each is kept unless ticked. */
 export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
   const toggle = (key: string): void =>
     onChoose(chosen.includes(key) ? chosen.filter(one => one !== key) : [...chosen, key]);
@@ -107,7 +107,6 @@ function nameOf({ path, cell }: Choice): string {
     : t('Cell %1 of %2', String(cell.number), path);
 }
 
-/** Both texts, to decide between them. */
 function CellTexts({ before, now }: SkippedCell): VNode {
   return (
     <div class="cw-cell-texts">

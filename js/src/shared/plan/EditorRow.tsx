@@ -8,12 +8,12 @@ import { roleLook } from '../role/roles';
 import type { Plan, PlanStep, Role } from '../types';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { changeStep, giveTo, listOf, toggleDependency, wouldCircle } from './editing';
+import { changeStep, assignRole, listOf, toggleDependency, wouldCreateCycle } from './editing';
 
 interface EditorRowProps {
   plan: Plan;
   at: number;
-  /** Who can be given a step, as far as the server has said by now. */
+  /** Assignable roles, once loaded. */
   roles: readonly Role[];
   onChange: (plan: Plan) => void;
   onMove: (from: number, to: number) => void;
@@ -22,7 +22,7 @@ interface EditorRowProps {
 
 const DRAGGED = 'application/x-cowork-step';
 
-/** One step in the editor. Its words are always open; tools, files and order are one click away. */
+/** The action is always editable; tools, files and order are one click away. */
 export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: EditorRowProps): VNode {
   const step = plan.steps[at]!;
   const [isTarget, setIsTarget] = useState(false);
@@ -72,7 +72,7 @@ export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: Edito
           placeholder={t('Why')}
           onInput={event => change({ reason: event.currentTarget.value })}
         />
-        <Who plan={plan} at={at} roles={roles} onChange={onChange} />
+        <RoleField plan={plan} at={at} roles={roles} onChange={onChange} />
         <Fold summary={<span class="cw-dim">{t('Tools, files, order')}</span>}>
           {() => <More plan={plan} at={at} onChange={onChange} />}
         </Fold>
@@ -89,7 +89,7 @@ export function EditorRow({ plan, at, roles, onChange, onMove, onRemove }: Edito
   );
 }
 
-/** To grab with the mouse, or to focus and move with Alt and the arrow keys. */
+/** Drag with the mouse, or focus and press Alt with an arrow key. */
 function Handle({
   number,
   id,
@@ -129,8 +129,7 @@ function Handle({
   );
 }
 
-/** Who does a step. */
-function Who({
+function RoleField({
   plan,
   at,
   roles,
@@ -148,7 +147,7 @@ function Who({
       aria-label={t('Step %1: who does it', number)}
       value={step.role ?? ''}
       onChange={event =>
-        onChange(giveTo(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
+        onChange(assignRole(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
       }
     >
       <option value="">{t('No role named: the Actor')}</option>
@@ -193,7 +192,7 @@ function More({
                 type="checkbox"
                 checked={step.depends_on.includes(other.id)}
                 disabled={
-                  !step.depends_on.includes(other.id) && wouldCircle(plan, step.id, other.id)
+                  !step.depends_on.includes(other.id) && wouldCreateCycle(plan, step.id, other.id)
                 }
                 onChange={() => onChange(toggleDependency(plan, at, other.id))}
               />
@@ -207,8 +206,8 @@ function More({
 }
 
 /**
- * Names with commas between them; the field keeps its own text, so that typing a comma does not
- * fight back.
+ * A comma-separated list. The field keeps its own text, so that typing a comma is not undone by the
+ * parsed value.
  */
 function ListField({
   label,

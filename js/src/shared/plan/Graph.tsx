@@ -11,7 +11,7 @@ function place({ column, row }: Node): { x: number; y: number } {
   return { x: column * ACROSS + RADIUS + 2, y: row * DOWN + RADIUS + 2 };
 }
 
-/** Which steps can run side by side, at a glance. The list says the same in words. */
+/** Shows which steps can run in parallel; the list has the same information as text. */
 export function Graph({
   steps,
   status

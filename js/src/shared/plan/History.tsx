@@ -5,9 +5,9 @@ import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { moment } from '../text/format';
 import type { Comparison, FieldChange, Page, Revision } from '../types';
-import { msg, said, t } from '../text/translate';
+import { msg, translateKnown, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { addressOf, type PlanPlace } from './place';
+import { planUrl, type PlanRef } from './planRef';
 
 const MAKERS: Record<string, string> = {
   planner: msg('Planner'),
@@ -16,14 +16,14 @@ const MAKERS: Record<string, string> = {
 };
 const MARKS: Record<string, string> = { added: '+', removed: '−', changed: '~', moved: '↕' };
 
-/** The revisions of a plan: who changed what, any two compared, any one restored. */
-export function History(place: PlanPlace): VNode {
+/** Revisions of a plan: who changed what, comparison of any two, restoring any one. */
+export function History(place: PlanRef): VNode {
   const { channel, revision } = place;
   const loading = useAction();
   const { run: load } = loading;
   const restoring = useAction();
   const [items, setItems] = useState<Revision[]>([]);
-  const address = addressOf(place, 'revisions');
+  const address = planUrl(place, 'revisions');
   useEffect(() => {
     void load(async () => setItems((await channel.request<Page<Revision>>('GET', address)).items));
   }, [load, channel, address, revision]);
@@ -40,7 +40,10 @@ export function History(place: PlanPlace): VNode {
           <li key={item.revision} class="cw-revision">
             <span>
               <strong>{t('Revision %1', String(item.revision))}</strong>{' '}
-              {[said(MAKERS[item.by] ?? item.by), item.change && oneLine(item.change, 200)]
+              {[
+                translateKnown(MAKERS[item.by] ?? item.by),
+                item.change && oneLine(item.change, 200)
+              ]
                 .filter(Boolean)
                 .join(': ')}{' '}
               <span class="cw-dim">{moment(item.made_at)}</span>
@@ -63,15 +66,15 @@ export function History(place: PlanPlace): VNode {
   );
 }
 
-/** At first the newest with the one before it. */
-function Compare({ place, items }: { place: PlanPlace; items: readonly Revision[] }): VNode {
+/** Starts with the newest revision and its predecessor. */
+function Compare({ place, items }: { place: PlanRef; items: readonly Revision[] }): VNode {
   const { channel } = place;
   const newest = items[items.length - 1]?.revision ?? 1;
   const [from, setFrom] = useState(newest - 1);
   const [to, setTo] = useState(newest);
   const [found, setFound] = useState<Comparison | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const address = addressOf(place, 'compare', { from, to });
+  const address = planUrl(place, 'compare', { from, to });
   useEffect(() => {
     let isWanted = true;
     channel.request<Comparison>('GET', address).then(
@@ -124,7 +127,7 @@ function Choice({ label, value, of, onChange }: ChoiceProps): VNode {
 function Differences({ found }: { found: Comparison }): VNode {
   return (
     <>
-      <p class="cw-dim">{oneLine(said(found.summary), 200)}</p>
+      <p class="cw-dim">{oneLine(translateKnown(found.summary), 200)}</p>
       <ul class="cw-differences" aria-label={t('Differences')}>
         {found.fields.map(one => (
           <li key={one.field}>
@@ -135,7 +138,7 @@ function Differences({ found }: { found: Comparison }): VNode {
           <li key={`${step.id} ${step.change}`}>
             <span aria-hidden="true">{MARKS[step.change]}</span> {step.number}.{' '}
             {visible(bounded(step.action, 500))}{' '}
-            <span class="cw-dim">({changeWord(step.change)})</span>
+            <span class="cw-dim">({changeLabel(step.change)})</span>
             {step.fields.length > 0 && (
               <ul>
                 {step.fields.map(one => (
@@ -152,7 +155,7 @@ function Differences({ found }: { found: Comparison }): VNode {
   );
 }
 
-function changeWord(change: string): string {
+function changeLabel(change: string): string {
   const words: Record<string, string> = {
     added: t('added'),
     removed: t('removed'),
@@ -162,8 +165,8 @@ function changeWord(change: string): string {
   return words[change] ?? change;
 }
 
-/** A field as the editor of plans calls it; one that is not known here as the server does. */
-function fieldWord(field: string): string {
+/** The label of a plan field; unknown fields keep the server's name. */
+function fieldLabel(field: string): string {
   const words: Record<string, string> = {
     goal: t('Goal'),
     risks: t('Risks'),
@@ -186,7 +189,7 @@ function fieldWord(field: string): string {
 function Field({ change: { field, before, after } }: { change: FieldChange }): VNode {
   return (
     <>
-      <span class="cw-dim">{fieldWord(field)}: </span>
+      <span class="cw-dim">{fieldLabel(field)}: </span>
       {before && <del>{visible(bounded(before, 1000))}</del>}
       {before && after && ' → '}
       {after && <ins>{visible(bounded(after, 1000))}</ins>}

@@ -17,17 +17,14 @@ interface PlanEditorProps {
   onDone: () => void;
 }
 
-/**
- * The plan as a form. Nothing is stored before Save, and then against the very revision one began
- * with.
- */
+/** Nothing is stored before Save, which is checked against the revision that was edited. */
 export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const { actions } = useRun();
   const [draft, setDraft] = useState(plan);
   const [overtaken, setOvertaken] = useState<number | null>(null);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const [roles, setRoles] = useState<readonly Role[]>([]);
-  // Without them the roles that the plan has can still be kept, or taken away.
+  // If this fails, the plan's own roles can still be kept or removed.
   useEffect(() => void actions.stepRoles().then(setRoles, () => undefined), [actions]);
   const saving = useAction();
   const rows = useRef<HTMLOListElement>(null);
@@ -37,14 +34,14 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
     const moved = moveStep(draft, from, to);
     if (moved !== draft) {
       setDraft(moved);
-      setSaid(t('Step %1 is now number %2.', String(from + 1), String(to + 1)));
+      setAnnouncement(t('Step %1 is now number %2.', String(from + 1), String(to + 1)));
       focusRow(to, '.cw-grip');
     }
   };
   const focusRow = (at: number, selector: string): void => {
     wanted.current = { at, selector };
   };
-  // The row that is to have the focus is there only after it was drawn.
+  // The row to focus exists only after rendering.
   useLayoutEffect(() => {
     if (wanted.current !== null) {
       const { at, selector } = wanted.current;
@@ -93,7 +90,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
             onMove={move}
             onRemove={() => {
               setDraft(removeStep(draft, at));
-              setSaid(t('Step %1 is removed.', String(at + 1)));
+              setAnnouncement(t('Step %1 is removed.', String(at + 1)));
               focusRow(Math.max(0, at - 1), '.cw-grip');
             }}
           />
@@ -111,7 +108,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
         </Button>
       </div>
       <div class="cw-sr" role="status">
-        {said}
+        {announcement}
       </div>
       {overtaken !== null && (
         <Note>

@@ -8,7 +8,7 @@ import { inline } from '../text/markdown';
 import { Note } from '../ui/Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { useRun } from '../run/context';
-import { entriesOfTask, taskStart } from '../run/fold';
+import { entriesOfTask, taskStart } from '../run/grouping';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
@@ -16,19 +16,16 @@ import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
 import { StepRow } from './StepRow';
 
-/**
- * Beyond this a plan scrolls in its own place, so that the notebook around it can still be found.
- */
+/** Longer plans scroll in their own box, so that the notebook stays navigable. */
 const LONG_PLAN = 20;
 
-/** A task knows first; the plan itself is told a few times a second when it is long. */
+/** The task is ahead of the plan, which is updated only a few times a second. */
 export function stepStatus(state: RunState, step: PlanStep): StepStatus {
   const task = state.tasks[step.id];
   const status = task?.status ?? step.status;
   return task && waitsIn(state, task.id) && status === 'running' ? 'waiting' : status;
 }
 
-/** Goal, what to know before, the steps, how they hang together. */
 export function PlanView({
   state,
   plan,
@@ -48,7 +45,7 @@ export function PlanView({
   return (
     <div class="cw-plan">
       <p class="cw-goal">{inline(visible(bounded(plan.goal, 2000)))}</p>
-      {!begun && <Beforehand state={state} plan={plan} />}
+      {!begun && <Prerequisites state={state} plan={plan} />}
       <Assumptions of={{ plan_id: plan.id }} assumptions={plan.assumptions} />
       <ol
         class={steps.length > LONG_PLAN ? 'cw-steps cw-steps-long' : 'cw-steps'}
@@ -70,7 +67,7 @@ export function PlanView({
               draft={task ? (state.drafts[task.id] ?? null) : null}
               audit={audit?.steps.find(({ id }) => id === step.id) ?? null}
               stoppedJob={stoppedJob}
-              after={chain ? '' : afterWords(plan, step)}
+              after={chain ? '' : describeDependencies(plan, step)}
             />
           );
         })}
@@ -93,8 +90,8 @@ export function PlanView({
   );
 }
 
-/** What one should know before saying yes. */
-function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
+/** What to know before approving. */
+function Prerequisites({ state, plan }: { state: RunState; plan: Plan }): VNode {
   return (
     <>
       {state.stale.length > 0 && (
@@ -122,7 +119,7 @@ function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
   );
 }
 
-function afterWords(plan: Plan, step: PlanStep): string {
+function describeDependencies(plan: Plan, step: PlanStep): string {
   const numbers = step.depends_on
     .map(id => plan.steps.find(one => one.id === id)?.step_number)
     .filter(one => one !== undefined);

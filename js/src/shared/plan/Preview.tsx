@@ -7,8 +7,8 @@ import { CoworkError } from '../channel/channel';
 import type { Rollback } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../text/translate';
-import { choicesIn, Choices, overwriting, type Choice } from './Choices';
-import { isNothing, WhatHappens } from './WhatHappens';
+import { choicesIn, Choices, overwriteRequest, type Choice } from './Choices';
+import { isNothing, RollbackSummary } from './RollbackSummary';
 
 interface PreviewProps {
   checkpoint: string;
@@ -17,8 +17,8 @@ interface PreviewProps {
 }
 
 /**
- * What rolling back to one checkpoint would do, with a choice about what would stay, and the button
- * that does it.
+ * Dry run of a rollback to one checkpoint, choices for what would be left alone, and the confirm
+ * button.
  */
 export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { actions } = useRun();
@@ -30,7 +30,7 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
       actions
         .rollback(checkpoint, {
           dry_run: false,
-          ...overwriting(choices, chosen),
+          ...overwriteRequest(choices, chosen),
           preview: result?.preview
         })
         .then(onDone, (refusal: unknown) => {
@@ -52,7 +52,7 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
     <>
       <div aria-live="polite">
         {busy && <p class="cw-dim">{t('Checking what would change…')}</p>}
-        {rest && !isAllChoice && <WhatHappens result={rest} isPreview />}
+        {rest && !isAllChoice && <RollbackSummary result={rest} isPreview />}
       </div>
       {choices.length > 0 && <Choices choices={choices} chosen={chosen} onChoose={choose} />}
       <Failure error={error ?? working.error} />
@@ -75,17 +75,17 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
 }
 
 interface DryRun {
-  /** The newest there was. */
   result: Rollback | null;
   /**
-   * All that would stay unless chosen; what was chosen stays in it, or it could not be taken back.
+   * Everything that is left alone unless chosen, including what was chosen, so that it can be
+   * unticked.
    */
   choices: readonly Choice[];
   busy: boolean;
   error: unknown;
 }
 
-/** Asks again whenever the user chooses otherwise; a late answer to an old question is dropped. */
+/** Repeats the dry run on every change; ignores outdated answers. */
 function useDryRun(
   checkpoint: string,
   chosen: readonly string[]
@@ -103,7 +103,7 @@ function useDryRun(
     (result: Rollback): void =>
       setState(({ choices }) => ({
         result,
-        choices: together(choices, choicesIn(result), chosen),
+        choices: mergeChoices(choices, choicesIn(result), chosen),
         busy: false,
         error: null
       })),
@@ -112,10 +112,12 @@ function useDryRun(
   useEffect(() => {
     let isNewest = true;
     setState(before => ({ ...before, busy: true, error: null }));
-    actions.rollback(checkpoint, { dry_run: true, ...overwriting(known.current, chosen) }).then(
-      result => isNewest && adopt(result),
-      (error: unknown) => isNewest && setState(before => ({ ...before, busy: false, error }))
-    );
+    actions
+      .rollback(checkpoint, { dry_run: true, ...overwriteRequest(known.current, chosen) })
+      .then(
+        result => isNewest && adopt(result),
+        (error: unknown) => isNewest && setState(before => ({ ...before, busy: false, error }))
+      );
     return () => {
       isNewest = false;
     };
@@ -123,8 +125,8 @@ function useDryRun(
   return { ...state, adopt };
 }
 
-/** The newest choices, those that were there before in their places. */
-function together(
+/** Merges new choices, keeping the order of known ones. */
+function mergeChoices(
   before: readonly Choice[],
   now: readonly Choice[],
   chosen: readonly string[]

@@ -12,9 +12,9 @@ import { useRun } from '../run/context';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { Preview } from './Preview';
-import { isNothing, WhatHappens } from './WhatHappens';
+import { isNothing, RollbackSummary } from './RollbackSummary';
 
-/** Takes back what was done: first it shows what would happen, and only a second click does it. */
+/** Two steps: the preview, then the rollback itself. */
 export function RollBack({ onClose }: { onClose: () => void }): VNode {
   const { actions } = useRun();
   const loading = useAction();
@@ -92,7 +92,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
 
 interface DoneProps {
   result: Rollback;
-  /** Whether this was the way back from a rollback. */
+  /** Whether this undid an earlier rollback. */
   undone: boolean;
   busy: boolean;
   error: unknown;
@@ -110,7 +110,7 @@ function Done({ result, undone, busy, error, onUndo, onClose }: DoneProps): VNod
         <Icon name="check" />
         <span>{undone ? t('The rollback is undone.') : t('Rolled back.')}</span>
       </p>
-      <WhatHappens result={result} />
+      <RollbackSummary result={result} />
       <Failure error={error ?? restarting.error} />
       <div class="cw-bar">
         {restartAndRunToHere && !isNothing(result) && (
@@ -129,7 +129,7 @@ function Done({ result, undone, busy, error, onUndo, onClose }: DoneProps): VNod
   );
 }
 
-/** Everything that differs from before the first step. */
+/** Diff against the state before the first step. */
 export function Changes({ onClose }: { onClose: () => void }): VNode {
   const { actions } = useRun();
   const loading = useAction();

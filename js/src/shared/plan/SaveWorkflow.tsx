@@ -8,29 +8,29 @@ import { useHost } from '../card/host';
 import type { OfferedParameter, Page, Workflow } from '../types';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { addressOf, type PlanPlace } from './place';
+import { planUrl, type PlanRef } from './planRef';
 
-/** One value of the plan, and what it is to be called if it varies. */
+/** A value of the plan, and its parameter name if it varies. */
 interface Varying extends OfferedParameter {
   isChosen: boolean;
   called: string;
 }
 
-/** Keeps a plan as a workflow: first its form, then a try with other values. */
-export function SaveWorkflow(place: PlanPlace): VNode {
+/** Saves a plan as a workflow, then offers to try it with other values. */
+export function SaveWorkflow(place: PlanRef): VNode {
   const [saved, setSaved] = useState<Workflow | null>(null);
   return (
     <section class="cw-sub" aria-label={t('Save as workflow')}>
       {saved === null ? (
         <SaveForm place={place} onSaved={setSaved} />
       ) : (
-        <Try place={place} workflow={saved} />
+        <TryWorkflow place={place} workflow={saved} />
       )}
     </section>
   );
 }
 
-/** A name as the server takes it, of whatever was typed. */
+/** Normalises input to a name that the server accepts. */
 function nameOf(typed: string): string {
   return typed
     .toLowerCase()
@@ -43,7 +43,7 @@ function SaveForm({
   place,
   onSaved
 }: {
-  place: PlanPlace;
+  place: PlanRef;
   onSaved: (saved: Workflow) => void;
 }): VNode {
   const { channel, context, planId, revision } = place;
@@ -54,7 +54,7 @@ function SaveForm({
   const { run: load } = loading;
   const saving = useAction();
   const field = useRef<HTMLInputElement>(null);
-  const address = addressOf(place, 'parameters', { revision });
+  const address = planUrl(place, 'parameters', { revision });
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     void load(async () => {
@@ -170,8 +170,8 @@ function Choice({
   );
 }
 
-/** Running it makes a plan with these values, which waits for approval like any other. */
-function Try({ place, workflow }: { place: PlanPlace; workflow: Workflow }): VNode {
+/** Running it creates a plan with these values, which needs approval like any other. */
+function TryWorkflow({ place, workflow }: { place: PlanRef; workflow: Workflow }): VNode {
   const { openConversation } = useHost();
   const parameters = workflow.template?.parameters ?? [];
   const [values, setValues] = useState<Record<string, string>>(() =>

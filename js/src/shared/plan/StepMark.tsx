@@ -19,7 +19,7 @@ export function statusColour(status: StepStatus): string {
   return LOOKS[status]?.colour ?? 'grey';
 }
 
-export function statusWord(status: StepStatus): string {
+export function statusLabel(status: StepStatus): string {
   switch (status) {
     case 'running':
       return t('running');
@@ -40,10 +40,7 @@ export function statusWord(status: StepStatus): string {
   }
 }
 
-/**
- * How a step stands: its number until it has begun, then a sign, with words for those who do not
- * see it.
- */
+/** The step's number, then an icon for its status, with a label for screen readers. */
 export function StepMark({ number, status }: { number: number; status: StepStatus }): VNode {
   const look = LOOKS[status] ?? LOOKS.pending;
   return (
@@ -51,7 +48,7 @@ export function StepMark({ number, status }: { number: number; status: StepStatu
       {look.icon === '' ? (
         <span class="cw-step-number">{number}</span>
       ) : (
-        <span role="img" aria-label={t('Step %1, %2', String(number), statusWord(status))}>
+        <span role="img" aria-label={t('Step %1, %2', String(number), statusLabel(status))}>
           {look.icon === 'spinner' ? <span class="cw-spinner" /> : <Icon name={look.icon} />}
         </span>
       )}

@@ -2,11 +2,11 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { useAction } from '../ui/useAction';
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { Button, Failure } from '../ui/Button';
 import { countsSentence, diffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
-import { expectationWords } from '../effects/pins';
+import { describeExpectation } from '../effects/pins';
 import { duration, secondsBetween } from '../text/format';
 import { Fold } from '../ui/Fold';
 import { blocks, inline } from '../text/markdown';
@@ -19,27 +19,26 @@ import { Reason } from '../ui/Note';
 import type { Draft, Entry, TaskState } from '../run/state';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { StepMark, statusColour, statusWord } from './StepMark';
+import { StepMark, statusColour, statusLabel } from './StepMark';
 
-export interface StepProps {
+interface StepProps {
   step: PlanStep;
-  /** Who does it, where that is not the card's own role. */
+  /** Only if it differs from the card's role. */
   role?: string;
   status: StepStatus;
   task: TaskState | null;
-  /** What was said and done in this step. */
+  /** Log of this step. */
   entries: readonly Entry[];
-  /** The same of each round before a review sent it back. */
+  /** Logs of earlier rounds, before a review sent the step back. */
   earlier: ReadonlyArray<readonly Entry[]>;
   draft: Draft | null;
   audit: Audit['steps'][number] | null;
-  /** The job that has stopped and could go on with this step; null when there is none. */
+  /** The stopped job that could resume with this step. */
   stoppedJob: string | null;
-  /** "after 1 and 2", where the order on the page does not say it. */
+  /** "after 1 and 2", if the order of the list does not imply it. */
   after: string;
 }
 
-/** One step: what, why, with what; once it has begun, how it stands, and its log on click. */
 export function StepRow(props: StepProps): VNode {
   const { step, status, task, entries, earlier, draft } = props;
   const hasLog = entries.length > 0 || draft !== null || Boolean(task?.error);
@@ -80,7 +79,7 @@ export function StepRow(props: StepProps): VNode {
   );
 }
 
-/** What the code of a step did to tables: seen without opening its log. */
+/** Data effects of the step, visible without opening its log. */
 function effectsOf(entries: readonly Entry[]): DataEffect[] {
   return entries.flatMap(entry => (entry.kind === 'call' ? entry.effects : []));
 }
@@ -91,7 +90,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
     step.rounds > 0 &&
     counted(step.rounds, 'may send the work back %1 time', 'may send the work back %1 times');
   const small = status === 'pending' ? [step.reason, after, back].filter(Boolean).join(' · ') : '';
-  const expects = step.expects.map(one => `${one.of}: ${expectationWords(one)}`).join(' · ');
+  const expects = step.expects.map(one => `${one.of}: ${describeExpectation(one)}`).join(' · ');
   return useMemo(
     () => (
       <>
@@ -112,7 +111,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
   );
 }
 
-/** Plan versus actual, in one line when all is well. */
+/** Deviations from the plan; a single line if there are none. */
 function Verdict({
   audit,
   reasonIsShown
@@ -162,14 +161,14 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
   );
 }
 
-/** Once a step has begun, what it did says more than what it needed. */
+/** Planned tools; hidden once the step has begun, when its log says more. */
 function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
   return (
     <div class="cw-step-tools">
       {!begun &&
         step.tools_needed.map(tool => (
           <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>
-            {toolWords(tool)}
+            {toolLabel(tool)}
           </span>
         ))}
       {!begun && step.files.length > 0 && (
@@ -187,7 +186,7 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
     const seconds = audit?.actual.seconds ?? secondsBetween(task?.startedAt, task?.endedAt);
     words = seconds === null ? '' : duration(seconds);
   } else if (status !== 'pending') {
-    words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusWord(status)}</span>;
+    words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusLabel(status)}</span>;
   }
   const changes = entries.flatMap(entry =>
     entry.kind === 'call' && entry.diff ? [diffCounts(entry.diff)] : []
@@ -211,13 +210,12 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
   );
 }
 
-/** An estimate is one: it gets its tilde. */
 function estimate(time: string): string {
   const words = oneLine(time, 40);
   return /^\d/.test(words) ? `~${words}` : words;
 }
 
-/** Of a log before or after a review has sent the work back. */
+/** Summary of one round of a step that a review sent back. */
 function roundSentence(round: number, entries: readonly Entry[]): string {
   return t('Round %1: %2', String(round), logSentence(entries));
 }

@@ -1,10 +1,8 @@
-/**
- * Changes to a plan as pure functions, so that what the editor does can be tested without a screen.
- */
+/** Plan edits as pure functions. */
 
 import type { Plan, PlanStep } from '../types';
 
-/** Numbers follow the order on the screen; ids stay, because dependencies name them. */
+/** Numbers follow the list order; ids stay, because dependencies refer to them. */
 function renumbered(plan: Plan, steps: readonly PlanStep[]): Plan {
   return { ...plan, steps: steps.map((step, index) => ({ ...step, step_number: index + 1 })) };
 }
@@ -19,7 +17,7 @@ export function moveStep(plan: Plan, from: number, to: number): Plan {
   return renumbered(plan, steps);
 }
 
-/** What waited for the removed step now waits for what that one waited for. */
+/** Steps that depended on the removed step now depend on its dependencies. */
 export function removeStep(plan: Plan, at: number): Plan {
   const gone = plan.steps[at];
   if (!gone || plan.steps.length === 1) {
@@ -36,7 +34,7 @@ export function removeStep(plan: Plan, at: number): Plan {
   return renumbered(plan, steps);
 }
 
-/** A new step at the end, after the last one, as people expect of a list. */
+/** The new step depends on the last one. */
 export function addStep(plan: Plan): Plan {
   const last = plan.steps[plan.steps.length - 1];
   const step: PlanStep = {
@@ -73,8 +71,8 @@ export function changeStep(plan: Plan, at: number, change: Partial<PlanStep>): P
   };
 }
 
-/** Only a review can send work back. */
-export function giveTo(plan: Plan, at: number, role: PlanStep['role']): Plan {
+/** Only reviews can send work back. */
+export function assignRole(plan: Plan, at: number, role: PlanStep['role']): Plan {
   return changeStep(plan, at, { role, rounds: 0 });
 }
 
@@ -85,8 +83,8 @@ export function toggleDependency(plan: Plan, at: number, id: string): Plan {
   });
 }
 
-/** Whether making `step` wait for `other` would close a circle. */
-export function wouldCircle(plan: Plan, step: string, other: string): boolean {
+/** Whether making `step` depend on `other` would create a cycle. */
+export function wouldCreateCycle(plan: Plan, step: string, other: string): boolean {
   const byId = new Map(plan.steps.map(one => [one.id, one]));
   const seen = new Set<string>();
   const open = [other];

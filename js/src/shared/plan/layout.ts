@@ -1,4 +1,4 @@
-/** Where the steps stand in the drawing of their dependencies. */
+/** Layout of the dependency graph. */
 
 import type { PlanStep } from '../types';
 
@@ -8,10 +8,7 @@ export interface Node {
   row: number;
 }
 
-/**
- * A column for each rank: the longest way to a step from the start. A circle, should one come, is
- * drawn flat.
- */
+/** One column per rank (longest path from the start). Cycles are drawn flat. */
 export function layout(steps: readonly PlanStep[]): Node[] {
   const byId = new Map(steps.map(step => [step.id, step]));
   const ranks = new Map<string, number>();
@@ -34,7 +31,7 @@ export function layout(steps: readonly PlanStep[]): Node[] {
   });
 }
 
-/** One after the other, in the order of the list, needs no drawing: the list shows it. */
+/** A linear plan needs no graph. */
 export function isChain(steps: readonly PlanStep[]): boolean {
   return layout(steps).every(({ column }, at) => column === at);
 }

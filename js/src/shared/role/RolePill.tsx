@@ -5,15 +5,14 @@ import { useRoles } from './roles';
 import { t } from '../text/translate';
 
 interface RolePillProps {
-  /** Its name. */
   role: string;
-  /** With it the pill is a button that offers other roles. */
+  /** Makes the pill a button that opens a role menu. */
   onChoose?: (pill: HTMLElement) => void;
-  /** Whether the menu it offers is open, where the pill's own card draws that menu. */
+  /** Whether that menu is open, if the card renders it itself. */
   expanded?: boolean;
 }
 
-/** Who acts, in that role's colour; hovering tells what the role may do. */
+/** The tooltip says what the role may do. */
 export function RolePill({ role: name, onChoose, expanded }: RolePillProps): VNode {
   const role = useRoles()(name);
   const classes = `cw-pill cw-colour-${role.colour}`;

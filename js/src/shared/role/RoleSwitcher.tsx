@@ -6,17 +6,17 @@ import { Button, Failure } from '../ui/Button';
 import { CoworkError, type Channel } from '../channel/channel';
 import { Icon } from '../ui/icons';
 import { RolePill } from './RolePill';
-import { askRoles, knownRoles, useRoles } from './roles';
+import { fetchRoles, knownRoles, useRoles } from './roles';
 import { t } from '../text/translate';
 
 interface RoleSwitcherProps {
   role: string;
   channel: Channel;
-  /** `confirm` says that a running job may be stopped for it. */
+  /** `confirm`: a running job may be stopped. */
   onSwitch: (role: string, confirm: boolean) => Promise<void>;
 }
 
-/** The pill with its menu. Where a job runs, switching stops it, and that is asked first. */
+/** The pill with its menu. Switching stops a running job, so it asks first. */
 export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VNode {
   const [open, setOpen] = useState(false);
   const [toConfirm, setToConfirm] = useState<string | null>(null);
@@ -31,9 +31,9 @@ export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VN
   };
   const toggle = (): void => {
     setOpen(!open);
-    // What is declared and trusted may have changed.
+    // Declared and trusted roles may have changed.
     if (!open) {
-      void asking.run(() => askRoles(channel));
+      void asking.run(() => fetchRoles(channel));
     }
   };
   const choose = (name: string, confirm = false): void => {

@@ -1,44 +1,44 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { presentJob, statusOf, type RunState } from './state';
 
-/** Screen readers get news at most this often; what is overtaken meanwhile is left out. */
+/** Minimum interval between announcements to screen readers; intermediate ones are dropped. */
 const PAUSE_MS = 1500;
 
-/** Says in words what the eye sees change: it never takes the focus. */
+/** Live region that announces changes without taking focus. */
 export function Announcer({ state }: { state: RunState }): VNode {
-  const news = sentence(state);
-  const [said, setSaid] = useState('');
-  const last = useRef({ news, at: 0 });
+  const text = sentence(state);
+  const [announcement, setAnnouncement] = useState('');
+  const last = useRef({ text, at: 0 });
   useEffect(() => {
-    if (news === last.current.news) {
+    if (text === last.current.text) {
       return;
     }
     const timer = setTimeout(
       () => {
-        last.current = { news, at: Date.now() };
-        setSaid(news);
+        last.current = { text, at: Date.now() };
+        setAnnouncement(text);
       },
       Math.max(0, last.current.at + PAUSE_MS - Date.now())
     );
     return () => clearTimeout(timer);
-  }, [news]);
+  }, [text]);
   return (
     <div class="cw-sr" role="status" aria-live="polite">
-      {said}
+      {announcement}
     </div>
   );
 }
 
-/** The one thing to know now. */
+/** The most important current fact. */
 export function sentence(state: RunState): string {
   const [permission, question] = [state.permissions[0], state.questions[0]];
   if (permission) {
-    return t('Waiting for you: %1. %2', toolWords(permission.tool), oneLine(permission.resource));
+    return t('Waiting for you: %1. %2', toolLabel(permission.tool), oneLine(permission.resource));
   }
   if (question) {
     return t('Waiting for you: %1', oneLine(question.question));

@@ -3,9 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { clock, duration, secondsBetween } from '../text/format';
 
-/**
- * Time since the start: it runs while there is no end. Screen readers are not told of every second.
- */
+/** Elapsed time, ticking while there is no end. Not announced to screen readers. */
 export function Clock({ start, end }: { start: string | null; end: string | null }): VNode | null {
   const [now, setNow] = useState(() => new Date().toISOString());
   useEffect(() => {

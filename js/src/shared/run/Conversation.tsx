@@ -14,21 +14,20 @@ import { RolePill } from '../role/RolePill';
 import { StreamText } from '../text/StreamText';
 import { counted, t } from '../text/translate';
 import { visible } from '../text/visible';
-import { fold, type Block } from './fold';
+import { fold, type Block } from './grouping';
 import { Reason } from '../ui/Note';
-import { Checked } from './Reproduce';
+import { CheckResult } from './Reproduce';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
-/** What a card draws before somebody asks for more. */
-const AT_ONCE = 60;
+/** Entries rendered before "show earlier". */
+const PAGE_SIZE = 60;
 
-/** Users know what they wrote. */
-const MAX_OF_THE_USERS = 1000;
+/** Long messages of the user are folded: they know what they wrote. */
+const MAX_USER_TEXT = 1000;
 
-/** What was said and done, oldest first. */
 export function Conversation({ entries }: { entries: readonly Entry[] }): VNode | null {
-  const [shown, setShown] = useState(AT_ONCE);
+  const [shown, setShown] = useState(PAGE_SIZE);
   const blocks = useMemo(() => fold(entries), [entries]);
   const hidden = Math.max(0, blocks.length - shown);
   if (blocks.length === 0) {
@@ -37,7 +36,7 @@ export function Conversation({ entries }: { entries: readonly Entry[] }): VNode 
   return (
     <div class="cw-talk">
       {hidden > 0 && (
-        <Button look="link" onClick={() => setShown(before => before + AT_ONCE * 4)}>
+        <Button look="link" onClick={() => setShown(before => before + PAGE_SIZE * 4)}>
           {counted(hidden, 'Show %1 earlier entry', 'Show %1 earlier entries')}
         </Button>
       )}
@@ -52,7 +51,6 @@ export function Conversation({ entries }: { entries: readonly Entry[] }): VNode 
   );
 }
 
-/** Whether somebody else spoke last. */
 function isNewSpeaker(before: readonly Block[], block: Block): boolean {
   const last = before.filter(one => one.kind === 'text' && one.text.trim() !== '').pop();
   return last?.role !== block.role;
@@ -65,13 +63,13 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
     case 'call':
       return <ToolCall call={block} />;
     case 'text':
-      return <Said entry={block} speaker={speaker} />;
+      return <TextMessage entry={block} speaker={speaker} />;
     case 'question':
       return <Asked entry={block} />;
     case 'review':
       return <ReviewFindings review={block.review} />;
     case 'check':
-      return <Checked check={block.check} />;
+      return <CheckResult check={block.check} />;
     case 'plan':
       return null;
     default:
@@ -79,8 +77,8 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
   }
 }
 
-/** Who speaks is said when that changes; a badge on every line would be noise. */
-function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
+/** Names the speaker only when it changes. */
+function TextMessage({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
   return useMemo(() => {
     if (entry.from === 'system') {
       return <p class="cw-dim">{visible(entry.text)}</p>;
@@ -102,10 +100,10 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
         <WithFigures figures={entry.figures}>
           <RichText
             text={withoutAssumptions(entry.text, entry.assumptions)}
-            most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined}
+            most={entry.from === 'user' ? MAX_USER_TEXT : undefined}
           />
         </WithFigures>
-        <Carried entry={entry} />
+        <Attachments entry={entry} />
         <Assumptions of={{ message_id: entry.id }} assumptions={entry.assumptions} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
         {entry.problem && (
@@ -119,8 +117,8 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
   }, [entry, speaker]);
 }
 
-/** What goes with the user's words. */
-export function Carried({ entry }: { entry: TextEntry }): VNode {
+/** Images, mentions and so on that go with a user's message. */
+export function Attachments({ entry }: { entry: TextEntry }): VNode {
   return (
     <>
       <MentionChips mentions={entry.mentions} />
@@ -146,7 +144,7 @@ function Thoughts({ text, seconds }: { text: string; seconds: number | null }): 
 }
 
 function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
-  // While it waits, it stands where it can be answered.
+  // An open question is shown where it can be answered.
   if (entry.answer === undefined) {
     return null;
   }
@@ -193,7 +191,6 @@ function Line({ entry }: { entry: LineEntry }): VNode {
   );
 }
 
-/** Replies that are being written. */
 export function Drafts({ drafts }: { drafts: readonly Draft[] }): VNode {
   return (
     <>

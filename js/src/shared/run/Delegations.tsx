@@ -3,10 +3,10 @@ import { Fragment, type VNode } from 'preact';
 import { StepRow } from '../plan/StepRow';
 import { t } from '../text/translate';
 import { Conversation } from './Conversation';
-import { entriesOfTask, stretches, taskStart } from './fold';
+import { entriesOfTask, segments, taskStart } from './grouping';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';
 
-/** What an agent said, and in between, each in its row, the tasks that it handed to others. */
+/** The agent's words, with a row for each delegated task in between. */
 export function Delegations({
   state,
   entries
@@ -16,7 +16,7 @@ export function Delegations({
 }): VNode {
   return (
     <>
-      {stretches(state, entries).map(({ task, after }, at) => (
+      {segments(state, entries).map(({ task, after }, at) => (
         <Fragment key={task?.id}>
           {task && (
             <ol class="cw-steps" aria-label={t('Delegated task %1', String(at))}>

@@ -10,20 +10,18 @@ import type { Reproduction } from '../types';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { useRun } from './context';
-import { reproductionOf } from './reading';
+import { reproductionOf } from './parse';
 import type { RunState } from './state';
 
 export interface Check {
-  /** The notebook that can be run anew; null where there is none, or nobody to run it. */
+  /** The notebook that can be checked; null if there is none or nothing can run it. */
   notebook: string | null;
   running: Reproduction | null;
 }
 
 const NONE: Check = { notebook: null, running: null };
 
-/**
- * How the check of the notebook stands: asked of the server, again whenever there is news of it.
- */
+/** State of the notebook check; reloaded whenever an event concerns it. */
 export function useCheck(state: RunState): Check {
   const { actions } = useRun();
   const [check, setCheck] = useState(NONE);
@@ -41,7 +39,7 @@ export function useCheck(state: RunState): Check {
   return check;
 }
 
-/** It runs code, so it says what will happen, and only a second click does it. */
+/** Running code needs a second click, after saying what will happen. */
 export function OfferCheck({
   notebook,
   onClose
@@ -51,7 +49,8 @@ export function OfferCheck({
 }): VNode {
   const { actions } = useRun();
   const starting = useAction();
-  const start = (): void => void starting.run(() => actions.runAnew()).then(ok => ok && onClose());
+  const start = (): void =>
+    void starting.run(() => actions.runNotebook()).then(ok => ok && onClose());
   return (
     <section class="cw-sub" aria-label={t('Check the notebook')}>
       <p>
@@ -77,7 +76,6 @@ export function OfferCheck({
   );
 }
 
-/** How far it is, and the way to stop it. */
 export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: string }): VNode {
   const { actions } = useRun();
   const stopping = useAction();
@@ -105,8 +103,7 @@ export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: st
   );
 }
 
-/** What came of it. */
-export function Checked({ check }: { check: Reproduction }): VNode {
+export function CheckResult({ check }: { check: Reproduction }): VNode {
   return (
     <div class="cw-checked">
       <p class={`cw-line cw-colour-${check.runs ? 'ok' : 'error'}`}>

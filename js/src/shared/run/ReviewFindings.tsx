@@ -9,10 +9,6 @@ import { bounded, oneLine, visible } from '../text/visible';
 const COLOURS: Record<string, string> = { critical: 'error', major: 'ask', minor: 'grey' };
 const MAX = 3000;
 
-/**
- * What the reviewer found: the verdict first, then each finding with where it is and what would be
- * better.
- */
 export function ReviewFindings({ review }: { review: Review }): VNode {
   const approves = review.verdict === 'approve';
   return (

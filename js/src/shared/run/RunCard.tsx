@@ -3,7 +3,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 
 import { PermissionBatch, PermissionCard } from '../ask/PermissionCard';
 import { QuestionCard } from '../ask/QuestionCard';
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { Card } from '../ui/Card';
 import type { Channel } from '../channel/channel';
 import { useHost } from '../card/host';
@@ -11,18 +11,18 @@ import { ExpectationList } from '../effects/Expectations';
 import { lazy } from '../ui/lazy';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
-import { SavedRoles, useAskedRoles, useRoles } from '../role/roles';
+import { SavedRoles, useFetchedRoles, useRoles } from '../role/roles';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { RunActions } from './actions';
 import { Announcer } from './Announcer';
 import { RunProvider } from './context';
-import { Carried, Conversation, Drafts } from './Conversation';
+import { Attachments, Conversation, Drafts } from './Conversation';
 import { Delegations } from './Delegations';
-import { mainEntries } from './fold';
+import { mainEntries } from './grouping';
 import { GuidanceLine } from './guidance';
-import { useKeptFocus } from './keptFocus';
-import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
+import { useKeepFocus } from './useKeepFocus';
+import { OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
 import {
@@ -37,21 +37,21 @@ import {
 } from './state';
 import { RunStore } from './store';
 
-/** Most plans are executed as they are. */
+/** Loaded on demand: most plans are executed as they are. */
 const PlanEditor = lazy(async () => (await import('../plan/PlanEditor')).PlanEditor);
 
 interface RunCardProps {
   card: RunCardData;
   channel: Channel;
-  /** Told of each change, so that the page can keep what it has saved up to date. */
+  /** Called on each change, so that the page can update the saved card. */
   onChange?: (store: RunStore) => void;
 }
 
-/** One run; or, when the user starts it anew, the new one in its place. */
+/** One run, or its replacement after the user starts over. */
 export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   const [moved, setMoved] = useState<{ from: string; card: RunCardData } | null>(null);
   const shown = moved?.from === card.job_id ? moved.card : card;
-  const onAnew = (place: { context_id: string; job_id: string }): void =>
+  const onStartOver = (place: { context_id: string; job_id: string }): void =>
     setMoved({ from: card.job_id, card: { ...withoutPast(card), ...place } });
   return (
     <SavedRoles value={shown.roles}>
@@ -59,14 +59,13 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
         key={shown.job_id}
         card={shown}
         channel={channel}
-        onAnew={onAnew}
+        onStartOver={onStartOver}
         {...(onChange ? { onChange } : {})}
       />
     </SavedRoles>
   );
 }
 
-/** What a new conversation begins with: the goal. */
 function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
   const blank = {
     messages: [],
@@ -99,11 +98,10 @@ function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
 }
 
 interface RunProps extends RunCardProps {
-  onAnew: (place: { context_id: string; job_id: string }) => void;
+  onStartOver: (place: { context_id: string; job_id: string }) => void;
 }
 
-/** From the first word to what came of it. */
-function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
+function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
   const runContext = useMemo(
@@ -115,10 +113,10 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
   const { allows, Comments, Remember } = useHost();
-  useKeptFocus(root);
+  useKeepFocus(root);
   const role = useRoles()(roleOf(state));
   const acting = Object.values(state.tasks).map(task => task.role);
-  useAskedRoles(channel, live ? [role.name, ...acting] : []);
+  useFetchedRoles(channel, live ? [role.name, ...acting] : []);
   const failed = statusOf(state) === 'failed';
   return (
     <RunProvider value={runContext}>
@@ -140,7 +138,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           footer={
             live &&
             !editing &&
-            (canGoOn(state) || runningCheck(state) !== null) && (
+            (canContinue(state) || runningCheck(state) !== null) && (
               <RunFooter state={state} onEdit={() => setEditing(true)} />
             )
           }
@@ -153,12 +151,14 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
             editing={editing}
             onEdited={() => setEditing(false)}
           />
-          {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
+          {live && card.again && canContinue(state) && (
+            <RunAgainNote again={card.again} onStartOver={onStartOver} />
+          )}
         </Card>
         {live && near && Comments && allows?.('comments') !== false && (
           <Comments root={root} id={card.job_id} />
         )}
-        {live && <Asks state={state} />}
+        {live && <OpenRequests state={state} />}
         {live && Remember && <Remember channel={channel} state={state} />}
         <Announcer state={state} />
       </div>
@@ -166,7 +166,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   );
 }
 
-function canGoOn(state: RunState): boolean {
+function canContinue(state: RunState): boolean {
   const job = presentJob(state);
   return job !== null && isFinal(job.status) && state.busy === null;
 }
@@ -188,7 +188,7 @@ function useStore(
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') {
-        store.lookAtPlan().catch(() => undefined);
+        store.refreshPlan().catch(() => undefined);
       }
     };
     document.addEventListener('visibilitychange', look);
@@ -199,13 +199,12 @@ function useStore(
       store.close();
     };
   }, [store]);
-  // What the notebook holds may be newer than what was shown, as long as nobody else says how
-  // things stand.
+  // The notebook may hold a newer card, which counts until the server has answered.
   useEffect(() => store.takeSaved(card), [store, card]);
   return store;
 }
 
-/** Plan versus actual, once there is something to compare. */
+/** Plan versus actual, once the run has ended. */
 function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | null {
   const [audit, setAudit] = useState<Audit | null>(null);
   const job = executionOf(state);
@@ -213,7 +212,7 @@ function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | 
   useEffect(() => {
     setAudit(null);
     if (isOver) {
-      // Nice to have: without it the steps still say how they ended.
+      // Optional: without it the steps still show how they ended.
       actions.audit().then(setAudit, () => undefined);
     }
   }, [actions, isOver, job?.id]);
@@ -228,7 +227,7 @@ interface BodyProps {
   onEdited: () => void;
 }
 
-/** What led to the plan stands above it, what came of it below. */
+/** What led to the plan is above it, what came of it below. */
 function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   const { plan, tasks, goal, jobs } = state;
   const entries = useMemo(
@@ -247,9 +246,9 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
   return (
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
-      {asked && <Carried entry={asked} />}
+      {asked && <Attachments entry={asked} />}
       <GuidanceLine used={state.guidance} />
-      <Missing count={state.leftOut} />
+      <OmittedMessages count={state.leftOut} />
       {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&
         (editing ? (
@@ -265,12 +264,11 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
       <Drafts drafts={drafts} />
       {live && hasEffects(state) && <ExpectationList />}
       <RunError state={state} />
-      {!live && <Waited state={state} />}
+      {!live && <UnansweredRequests state={state} />}
     </>
   );
 }
 
-/** Whether it is about tables. */
 function hasEffects({ entries, plan }: RunState): boolean {
   return (
     entries.some(entry => entry.kind === 'call' && entry.effects.length > 0) ||
@@ -278,15 +276,15 @@ function hasEffects({ entries, plan }: RunState): boolean {
   );
 }
 
-/** What waits for the user, each where it can be decided; many of a kind together. */
-function Asks({ state }: { state: RunState }): VNode {
+/** Open requests, each where it can be decided; many permissions in one batch. */
+function OpenRequests({ state }: { state: RunState }): VNode {
   const found = (taskId: string | null | undefined): PlanStep | undefined =>
     taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
   const stepOf = (taskId: string | null | undefined): string | null => {
     const step = found(taskId);
     return step ? t('step %1', String(step.step_number)) : null;
   };
-  // Why a step failed stands with the step, just above.
+  // The failed step, just above, already gives the reason.
   const isSaid = ({ context, task_id }: Question): boolean => {
     const step = found(task_id);
     return step !== undefined && state.tasks[step.id]?.error === context;
@@ -311,11 +309,11 @@ function Asks({ state }: { state: RunState }): VNode {
   );
 }
 
-/** In a record nothing can be decided any more; it says what was open. */
-function Waited({ state }: { state: RunState }): VNode {
+/** A record cannot be answered; it only says what was open. */
+function UnansweredRequests({ state }: { state: RunState }): VNode {
   const open = [
     ...state.permissions.map(
-      ({ tool, resource }) => `${toolWords(tool)}: ${oneLine(resource, 300)}`
+      ({ tool, resource }) => `${toolLabel(tool)}: ${oneLine(resource, 300)}`
     ),
     ...state.questions.map(({ question }) => oneLine(question, 300))
   ];

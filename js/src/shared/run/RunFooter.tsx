@@ -22,7 +22,7 @@ import {
 
 type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check' | 'save';
 
-/** What can be done next. While a job runs, that is stopping it, and the header has that. */
+/** Next actions. While a job runs, the only one is Stop, in the header. */
 export function RunFooter({
   state,
   onEdit
@@ -50,7 +50,7 @@ export function RunFooter({
     false;
   const canExecute = isPlanReady(state);
   const isHalfDone = execution !== null && (execution.status !== 'completed' || left);
-  // What was said about a plan that is done can fail, too.
+  // A discussion of a finished plan can fail, too.
   const stopped = isHalfDone ? execution : job.status === 'completed' ? null : job;
   return (
     <div class="cw-decide">
@@ -142,7 +142,7 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
   const sending = useAction();
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
-  // Only when it opens: later drawings must not take the focus back.
+  // Only on mount: re-renders must not take the focus back.
   useEffect(() => field.current?.focus(), []);
   const send = (): void => {
     void sending.run(() => actions.say(text.trim())).then(ok => ok && onSent());

@@ -6,11 +6,11 @@ import { clock, moment, money, secondsBetween, speed, tokens } from '../text/for
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
-import { counted, said, t } from '../text/translate';
+import { counted, translateKnown, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
-import { taskStart } from './fold';
+import { taskStart } from './grouping';
 import {
   isFinal,
   isPlanReady,
@@ -22,7 +22,6 @@ import {
 } from './state';
 import type { Link } from './store';
 
-/** Who acts, and how it stands. */
 export function RunHeader({ state }: { state: RunState }): VNode {
   const { actions, live } = useRun();
   return (
@@ -37,12 +36,12 @@ export function RunHeader({ state }: { state: RunState }): VNode {
         <RolePill role={roleOf(state)} />
       )}
       {roleOf(state) === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
-      <StateWord state={state} />
+      <StateLabel state={state} />
     </>
   );
 }
 
-function StateWord({ state }: { state: RunState }): VNode | null {
+function StateLabel({ state }: { state: RunState }): VNode | null {
   const status = statusOf(state);
   const job = presentJob(state);
   const isOver = status !== null && isFinal(status);
@@ -84,7 +83,7 @@ function stepOf(state: RunState): string {
   return t('Step %1 of %2', String(Math.min(ended + 1, steps.length)), String(steps.length));
 }
 
-/** What it has cost so far, quietly, and the way to stop it. */
+/** Cost so far, and Stop. */
 export function RunFigures({ state, link }: { state: RunState; link: Link }): VNode {
   const { actions, live } = useRun();
   const stopping = useAction();
@@ -92,7 +91,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const { usage } = state;
   const isRunning = job !== null && !isFinal(job.status) && link !== 'record';
   const parts = [
-    state.model && oneLine(said(state.model), 40),
+    state.model && oneLine(translateKnown(state.model), 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
     usage.cost && money(usage.cost, usage.currency || undefined),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
@@ -109,7 +108,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
           <>
             <Clock start={job.startedAt} end={isRunning ? null : job.endedAt} />
             {isRunning && <TimeLeft state={state} />}
-            {isRunning && state.pace && <Writing pace={state.pace} />}
+            {isRunning && state.pace && <OutputSpeed pace={state.pace} />}
             {parts.length > 0 && ' · '}
           </>
         )}
@@ -129,14 +128,14 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   );
 }
 
-/** How fast the model writes; behind it what is left of the limits, which few ever reach. */
-function Writing({ pace }: { pace: Pace }): VNode {
+/** Output speed; its tooltip has what is left of the limits. */
+function OutputSpeed({ pace }: { pace: Pace }): VNode {
   const turns = counted(pace.turns_left, '%1 turn', '%1 turns');
   const left = t('%1 and %2 of waiting left', turns, clock(pace.seconds_left));
   return <> · {[speed(pace.rate), left].join(' · ')}</>;
 }
 
-/** A guess from the steps that are done; without any there is none. */
+/** Estimated from the finished steps. */
 function TimeLeft({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   const spans = steps
@@ -151,7 +150,7 @@ function TimeLeft({ state }: { state: RunState }): VNode | null {
   return <> · {t('about %1 left', clock(each * left))}</>;
 }
 
-/** How many of the steps are done; a step that was stopped is not. */
+/** Stopped steps do not count as done. */
 export function Progress({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   if (steps.length === 0 || isPlanReady(state)) {

@@ -16,9 +16,7 @@ interface RecordNoteProps {
   copiedFrom: string | null;
 }
 
-/**
- * Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's.
- */
+/** The run is unknown here, or belongs to another notebook: only the saved card is left. */
 export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   const { asked_by: by, jobs, revision } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
@@ -36,8 +34,8 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   );
 }
 
-/** The notebook keeps the newest messages only; the server has them all. */
-export function Missing({ count }: { count: number }): VNode | null {
+/** The notebook keeps only the newest messages; the server has all of them. */
+export function OmittedMessages({ count }: { count: number }): VNode | null {
   const { actions, live } = useRun();
   const loading = useAction();
   if (count === 0) {
@@ -68,13 +66,13 @@ export function Missing({ count }: { count: number }): VNode | null {
   );
 }
 
-interface RunBeforeProps {
+interface RunAgainNoteProps {
   again: Again;
-  onAnew: (place: { context_id: string; job_id: string }) => void;
+  onStartOver: (place: { context_id: string; job_id: string }) => void;
 }
 
 /** Running a cell again sends nothing by itself: the user may only have wanted to see the card. */
-export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
+export function RunAgainNote({ again, onStartOver }: RunAgainNoteProps): VNode | null {
   const { actions } = useRun();
   const starting = useAction();
   const [gone, setGone] = useState(false);
@@ -93,7 +91,7 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
       {again.content !== undefined && (
         <Button
           disabled={starting.busy}
-          onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}
+          onClick={() => void starting.run(async () => onStartOver(await actions.startOver(again)))}
         >
           {t('Start over')}
         </Button>
@@ -103,7 +101,7 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
   );
 }
 
-/** Why it ended badly, unless the step that failed has said so, and what one can do about it. */
+/** Why the run failed, unless the failed step says so, and what to do next. */
 export function RunError({ state }: { state: RunState }): VNode | null {
   const { live } = useRun();
   const job = presentJob(state);

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { toolWords } from '../ask/words';
+import { toolLabel } from '../ask/labels';
 import { InsertButton } from '../text/CodeBlock';
 import { CopyButton } from '../ui/CopyButton';
 import { Diff, DiffCounts } from '../ui/Diff';
@@ -11,15 +11,12 @@ import { Fold } from '../ui/Fold';
 import { Icon } from '../ui/icons';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { readsSentence } from './fold';
+import { readsSentence } from './grouping';
 import { isInScratch, type CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
 
-/**
- * One tool call: a line that says what came of it, and inside the call itself, its output or its
- * change.
- */
+/** One line with the outcome; open it for the call, its output or diff. */
 export function ToolCall({ call }: { call: CallEntry }): VNode {
   return useMemo(
     () => (
@@ -43,7 +40,7 @@ function CallLine({ call }: { call: CallEntry }): VNode {
   const seconds = secondsBetween(call.at, call.endedAt);
   return (
     <span class="cw-call-line">
-      <CallMark ok={call.ok} /> <span class="cw-chip">{toolWords(call.tool)}</span>{' '}
+      <CallMark ok={call.ok} /> <span class="cw-chip">{toolLabel(call.tool)}</span>{' '}
       <span>{oneLine(call.summary || target(call), 300)}</span>{' '}
       {call.diff && <DiffCounts text={call.diff} />}{' '}
       {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}
@@ -66,7 +63,7 @@ function CallMark({ ok }: { ok: boolean | null }): VNode {
   );
 }
 
-/** What a call is about, before there is a result to tell. */
+/** The call's subject, while there is no result yet. */
 function target({ parameters }: CallEntry): string {
   const value = ['path', 'command', 'name', 'query', 'sql', 'pattern', 'task']
     .map(key => parameters[key])
@@ -88,7 +85,7 @@ function CallInside({ call }: { call: CallEntry }): VNode {
   );
 }
 
-/** A cell for a notebook that another program has open: only the user can put it there. */
+/** A cell for a notebook that another program has open: only the user can insert it. */
 function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNode | null {
   const source = parameters['source'];
   if (typeof source !== 'string') {
@@ -140,7 +137,7 @@ export function Output({ text }: { text: string }): VNode {
   );
 }
 
-/** "Looked at 4 files": what changes nothing needs no more than a line. */
+/** "Looked at 4 files": read-only calls share one line. */
 export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
   const isRunning = calls.some(call => call.ok === null);
   return useMemo(

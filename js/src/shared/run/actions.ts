@@ -1,4 +1,4 @@
-/** What a user can do on a run card, each as one call of the API. */
+/** User actions on a run card, each a single API call. */
 
 import type { Channel } from '../channel/channel';
 import type {
@@ -17,7 +17,7 @@ import type {
   RollbackRequest,
   Scope
 } from '../types';
-import type { PlanPlace } from '../plan/place';
+import type { PlanRef } from '../plan/planRef';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
@@ -45,19 +45,18 @@ export class RunActions {
     return `context/${this.store.card.context_id}`;
   }
 
-  /** What is started here belongs to this card, also when it is read again. */
+  /** Ties the jobs started here to this card, also after a reload. */
   private get card_id(): string {
     return this.store.card.job_id;
   }
 
-  /** Where what is said here can point. */
+  /** Where messages from this card go, for completing mentions. */
   get reach(): { channel: Channel; place: { context: string; role: string } } {
     const { card, state } = this.store;
     return { channel: this.channel, place: { context: card.context_id, role: roleOf(state) } };
   }
 
-  /** The plan that the card is about. */
-  get place(): PlanPlace {
+  get place(): PlanRef {
     const { card, state } = this.store;
     return {
       channel: this.channel,
@@ -67,7 +66,7 @@ export class RunActions {
     };
   }
 
-  /** The user's approval of the plan as it is on the screen. */
+  /** Approves the plan revision on the screen. */
   execute(revision = this.store.state.revision, plan_id = this.store.state.planId): Promise<void> {
     const body = { revision, plan_id, card_id: this.card_id };
     return this.store.start(() =>
@@ -75,13 +74,13 @@ export class RunActions {
     );
   }
 
-  /** To whom the card says it goes. `replan` asks the planner to make this very plan anew. */
+  /** `replan` asks the planner to make this plan again. */
   say(content: string, role = roleOf(this.store.state), replan = false): Promise<void> {
     const body = { content, role, card_id: this.card_id, ...(replan && { replan }) };
     return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
   }
 
-  /** The same, or while a job runs, for its next turn. */
+  /** Sends a message, or queues it for the running job's next turn. */
   async tell(content: string): Promise<void> {
     await (this.store.state.busy === null
       ? this.say(content)
@@ -110,7 +109,6 @@ export class RunActions {
       : this.channel.request('POST', 'permissions', { ids, ...decision }));
   }
 
-  /** What must stay true of tables in this conversation. */
   async expectations(): Promise<Expectation[]> {
     const page = await this.channel.request<Page<Expectation>>(
       'GET',
@@ -119,7 +117,7 @@ export class RunActions {
     return page.items;
   }
 
-  /** One that has the id of another takes its place. */
+  /** Replaces the expectation with the same id. */
   async expect(expectation: NewExpectation): Promise<void> {
     await this.channel.request('POST', `${this.context}/expectations`, expectation);
   }
@@ -128,12 +126,12 @@ export class RunActions {
     await this.channel.request('DELETE', `${this.context}/expectations/${encodeURIComponent(id)}`);
   }
 
-  /** From now on this kind of warning is not shown there, or is shown again. */
+  /** Hides this kind of warning, or shows it again. */
   async silence(silence: Silence): Promise<void> {
     await this.channel.request('POST', `${this.context}/silenced`, silence);
   }
 
-  /** A correction starts the planner anew, on this card. */
+  /** A correction makes the planner revise the plan, on this card. */
   decideAssumption(decision: AssumptionDecision): Promise<void> {
     return this.store.start(() =>
       this.channel.request('POST', `${this.context}/assumptions`, decision)
@@ -151,7 +149,7 @@ export class RunActions {
     );
   }
 
-  /** Those that can be given a step: who leads carries out none. */
+  /** Roles that can be assigned to a step: coordinators cannot. */
   async stepRoles(): Promise<Role[]> {
     const { items } = await this.channel.request<Page<Role>>('GET', 'roles');
     return items.filter(({ delegates_to }) => delegates_to.length === 0);
@@ -181,8 +179,8 @@ export class RunActions {
   }
 
   /**
-   * Those of the card's own jobs, oldest first: the first one takes back everything the card has
-   * done.
+   * Checkpoints of the card's own jobs, oldest first: rolling back to the first undoes everything
+   * the card did.
    */
   async checkpoints(): Promise<Checkpoint[]> {
     const { items } = await this.channel.request<Page<Checkpoint>>(
@@ -194,7 +192,6 @@ export class RunActions {
     return ours.sort((one, other) => one.created_at.localeCompare(other.created_at));
   }
 
-  /** All that the checkpoint's job has changed. */
   async changes(checkpointId: string): Promise<FileDiff[]> {
     return (
       await this.channel.request<Page<FileDiff>>(
@@ -204,7 +201,7 @@ export class RunActions {
     ).items;
   }
 
-  /** What other cards have done since stays. */
+  /** Keeps what other cards have done since. */
   rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
     return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, {
       scope: 'card',
@@ -212,7 +209,7 @@ export class RunActions {
     });
   }
 
-  /** How far the notebook is that is being run anew, and which one can be. */
+  /** Progress of the notebook check, and which notebook can be checked. */
   async reproduction(): Promise<ReproductionAnswer> {
     return (
       this.store.answer?.state.reproduction ??
@@ -221,10 +218,10 @@ export class RunActions {
   }
 
   /**
-   * All cells from top to bottom, in a second kernel. What they change belongs to this card, and
-   * can be taken back with it.
+   * Runs all cells from top to bottom in a second kernel. The changes belong to this card and can
+   * be rolled back with it.
    */
-  async runAnew(): Promise<void> {
+  async runNotebook(): Promise<void> {
     await this.channel.request('POST', `${this.context}/reproduce`, {
       job_id: this.store.state.root
     });
@@ -234,13 +231,17 @@ export class RunActions {
     return this.store.loadWhole();
   }
 
-  /** The same request once more, in the same conversation. */
+  /** Repeats the request in the same conversation. */
   again({ content, role, plan_id, revision }: Again): Promise<void> {
     return revision === undefined ? this.say(content ?? '', role) : this.execute(revision, plan_id);
   }
 
-  /** The same request in a new conversation, which knows nothing of the old one. */
-  async anew({ content, role, notebook }: Again): Promise<{ context_id: string; job_id: string }> {
+  /** Repeats the request in a new conversation. */
+  async startOver({
+    content,
+    role,
+    notebook
+  }: Again): Promise<{ context_id: string; job_id: string }> {
     const context = await this.channel.request<{ id: string }>('POST', 'context', {
       ...(notebook ? { notebook } : {}),
       ...(role ? { role } : {})

@@ -5,10 +5,7 @@ import type { RunActions } from './actions';
 
 interface RunContext {
   actions: RunActions;
-  /**
-   * False for a record, and until the server has said how the run stands: then there is nothing to
-   * click.
-   */
+  /** False for a record, and until the server has answered: then nothing can be clicked. */
   live: boolean;
 }
 
@@ -16,7 +13,7 @@ const Context = createContext<RunContext | null>(null);
 
 export const RunProvider = Context.Provider;
 
-/** Null for what also stands outside of cards. */
+/** For components that also render outside of cards. */
 export function useRunIfAny(): RunContext | null {
   return useContext(Context);
 }

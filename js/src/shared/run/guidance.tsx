@@ -1,4 +1,4 @@
-/** What guided the agents of a run: instructions, memory, skills, templates. */
+/** What guided a run's agents: instructions, memory, skills, templates. */
 
 import type { VNode } from 'preact';
 
@@ -9,13 +9,12 @@ import type { Guidance } from '../types';
 
 const MAX_LINE = 400;
 
-/** What guided the agents of a run, in one quiet line. */
 export function GuidanceLine({ used }: { used: readonly Guidance[] }): VNode | null {
-  const words = guidanceWords(used);
+  const words = describeGuidance(used);
   return words ? <p class="cw-dim cw-guidance">{oneLine(words, MAX_LINE)}</p> : null;
 }
 
-function guidanceWords(used: readonly Guidance[]): string {
+function describeGuidance(used: readonly Guidance[]): string {
   const of = (kind: string): Guidance[] => used.filter(one => one.kind === kind);
   const guides = [
     of('instructions')
@@ -33,15 +32,15 @@ function guidanceWords(used: readonly Guidance[]): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** As it is read: a notebook is anybody's, so what a saved card says of it is checked here. */
+/** Validates a saved card's data: notebooks are untrusted. */
 export function guidanceOf(value: unknown): Guidance[] {
   return (Array.isArray(value) ? value.filter(isRecord) : []).flatMap(one =>
     typeof one['name'] === 'string' && typeof one['kind'] === 'string' ? [one as Guidance] : []
   );
 }
 
-/** Each once, in the order of first use: every step of a plan is told the same. */
-export function withMore(used: readonly Guidance[], more: readonly Guidance[]): Guidance[] {
+/** Removes duplicates, since every step gets the same guidance. */
+export function mergeGuidance(used: readonly Guidance[], more: readonly Guidance[]): Guidance[] {
   const key = ({ kind, source, name }: Guidance): string => `${kind} ${source} ${name}`;
   const known = new Set(used.map(key));
   return [...used, ...more.filter(one => !known.has(key(one)))];

@@ -1,19 +1,13 @@
-/**
- * How a run stands, asked anew: a saved card is shortened, and nobody should decide on less than
- * all of it.
- */
+/** Loads the full state of a run: saved cards are truncated, and nobody should decide on a part. */
 
 import type { Channel } from '../channel/channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
 import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
-import { permissionOf, planOf, questionOf, text } from './reading';
+import { permissionOf, planOf, questionOf, text } from './parse';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
-/**
- * All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here
- * knows the run.
- */
+/** One request per card, since a page may have many. Rejects with 404 if the run is unknown. */
 export function loadRun(
   channel: Channel,
   jobId: string,
@@ -23,7 +17,7 @@ export function loadRun(
   return channel.request<WholeCardAnswer>('GET', `jobs/${jobId}/card?whole=true${here}`);
 }
 
-/** Whatever happened while the answer was made comes again as an event, and then does no harm. */
+/** Events that arrive while the answer is made are delivered again, which is harmless. */
 export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
   const shown = fromCard({
     ...card,
@@ -50,7 +44,7 @@ export function planAddress(contextId: string, planId: string | null): string {
   return `context/${contextId}/plan${planId ? `?plan_id=${encodeURIComponent(planId)}` : ''}`;
 }
 
-/** Whether an answer tells more about the very revision that the card shows. */
+/** Whether an answer is about the plan revision on the card. */
 export function isPlanOf(state: RunState, { plan, revision }: PlanAnswer): boolean {
   return plan !== null && plan.id === state.planId && revision === state.revision;
 }
@@ -71,7 +65,6 @@ export function withPlan(
       };
 }
 
-/** Every message of a conversation, whole. */
 export async function loadMessages(channel: Channel, contextId: string): Promise<Message[]> {
   const messages: Message[] = [];
   let after: string | number | null = 0;
@@ -86,10 +79,7 @@ export async function loadMessages(channel: Channel, contextId: string): Promise
   return messages;
 }
 
-/**
- * Puts the whole messages in the place of the shortened ones; what is no message, and what came
- * meanwhile, stays.
- */
+/** Replaces truncated messages with full ones; keeps other entries and what arrived meanwhile. */
 export function withWholeRecord(state: RunState, messages: readonly Message[]): RunState {
   const ours = messages.filter(({ job_id }) => job_id && state.follows.includes(job_id));
   const whole = ours.reduce((rest: RunState, one) => withMessage(rest, one), {
@@ -100,14 +90,14 @@ export function withWholeRecord(state: RunState, messages: readonly Message[]): 
   const before = new Map(state.entries.map(entry => [entry.id, entry]));
   const known = new Set(whole.entries.map(({ id }) => id));
   const entries = [
-    ...whole.entries.map(entry => withWhatWasSeen(entry, before.get(entry.id))),
+    ...whole.entries.map(entry => keepStreamedState(entry, before.get(entry.id))),
     ...state.entries.filter(({ id }) => !known.has(id))
   ];
   return inOrder({ ...whole, entries });
 }
 
-/** Messages do not know that a question was withdrawn, nor what a tool has written so far. */
-function withWhatWasSeen(entry: Entry, old: Entry | undefined): Entry {
+/** Messages lack withdrawn questions and the streamed output of running tools. */
+function keepStreamedState(entry: Entry, old: Entry | undefined): Entry {
   if (entry.kind === 'question' && old?.kind === 'question') {
     return { ...entry, answer: entry.answer ?? old.answer };
   }

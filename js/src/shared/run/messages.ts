@@ -1,24 +1,22 @@
-/** Stored messages become entries; a message that comes twice changes nothing the second time. */
+/** Converts stored messages to entries; idempotent. */
 
-import { assumptionsOf, figuresOf } from '../effects/reading';
+import { assumptionsOf, figuresOf } from '../effects/parse';
 import { mentionsOf } from '../mentions/Chips';
 import type { CardState, DataEffect, EventOf, Message, MessageOf, UserDecision } from '../types';
 import { t } from '../text/translate';
-import { questionOf } from './reading';
+import { questionOf } from './parse';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
-/** Older entries beyond this are let go, so that a card of a very long run stays light. */
-export const MAX_ENTRIES = 1500;
-/** Of a running tool's output the newest is kept. */
+/** Older entries are dropped, to keep cards of very long runs light. */
+const MAX_ENTRIES = 1500;
+/** The newest part of a running tool's output is kept. */
 export const MAX_OUTPUT = 20_000;
 
-export function messageText(message: Message): string {
+function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/**
- * `thoughtFor` is known only to who looked on: the stored message does not say how long it took.
- */
+/** `thoughtFor` is only known if the card watched: stored messages do not have it. */
 export function withMessage(
   state: RunState,
   message: Message,
@@ -62,14 +60,14 @@ function entryOf(message: Message, thoughtFor: number | null): Entry | null {
     case 'error':
       return line(message, 'error');
     case 'text':
-      return ofTheUser(message) ?? textEntry(message, thoughtFor);
+      return userEntry(message) ?? textEntry(message, thoughtFor);
     default:
       return null;
   }
 }
 
-/** What the user did, and what came of it, stored as a message. */
-function ofTheUser(message: MessageOf<'text'>): Entry | null {
+/** User actions that are stored as messages. */
+function userEntry(message: MessageOf<'text'>): Entry | null {
   const { approved_revision, by = 'person', reproduction } = message.data;
   if (reproduction) {
     return { ...placed(message), kind: 'check', check: reproduction };
@@ -105,9 +103,9 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
 }
 
 function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
-  const said = messageText(message);
+  const body = messageText(message);
   const { reasoning = '', problem, figures, assumptions, mentions } = message.data;
-  if (!said.trim() && !reasoning) {
+  if (!body.trim() && !reasoning) {
     return null;
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';
@@ -115,7 +113,7 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
     ...placed(message),
     kind: 'text',
     from,
-    text: said,
+    text: body,
     reasoning,
     thoughtFor,
     problem: problem || null,
@@ -127,7 +125,7 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
   };
 }
 
-/** Those of the user; what tools show stands elsewhere. */
+/** Images of the user; those from tools are shown elsewhere. */
 function picturesOf({ content }: Message): string[] {
   return content.flatMap(part =>
     part.type === 'image' && /^image\/(png|jpeg|webp|gif)$/.test(part.media_type)
@@ -136,7 +134,6 @@ function picturesOf({ content }: Message): string[] {
   );
 }
 
-/** What the user has allowed or denied. */
 export function withDecision(
   state: RunState,
   { id, job_id, task_id, what, allowed, feedback, by, at }: UserDecision
@@ -155,7 +152,7 @@ export function withDecision(
   });
 }
 
-/** What the model reads instead of messages that no longer fitted: the line opens. */
+/** The summary that replaced messages which no longer fit into the context. */
 export function withSummary(
   state: RunState,
   { id, job_id: job, task_id: task, at, message, text: detail }: CardState['summaries'][number]
@@ -168,7 +165,7 @@ export function withSummary(
   });
 }
 
-/** As it happened: decisions are no messages, and are added after these. */
+/** Sorts by time: decisions are not messages and are appended after them. */
 export function inOrder(state: RunState): RunState {
   return {
     ...state,
@@ -178,10 +175,7 @@ export function inOrder(state: RunState): RunState {
   };
 }
 
-/**
- * Adds an entry, or leaves the list alone when it is there already; of what was said, more may have
- * become known.
- */
+/** Appends an entry unless present; a text entry may gain details. */
 export function withEntry(state: RunState, entry: Entry): RunState {
   const isSame = (one: Entry): boolean => one.id === entry.id && one.kind === entry.kind;
   const known = state.entries.find(isSame);
@@ -205,7 +199,7 @@ function withTaskRole(state: RunState, { task_id, agent_role }: Message): RunSta
     : state;
 }
 
-/** An answer stands beside its question; `null` is for a question that was withdrawn. */
+/** `null`: the question was withdrawn. */
 export function withAnswer(state: RunState, questionId: string, answer: string | null): RunState {
   const entries = state.entries.map(entry =>
     entry.kind === 'question' && entry.question.id === questionId ? { ...entry, answer } : entry
@@ -231,7 +225,7 @@ export function withCall(
   return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
 }
 
-/** Changes one call; a result whose call was left out of the saved card is left out as well. */
+/** Ignores results whose call was left out of the saved card. */
 export function changeCall(
   state: RunState,
   callId: string,
@@ -247,7 +241,7 @@ export function changeCall(
   return { ...state, entries };
 }
 
-/** What a call did to a table. A saved card tells it in short, so what comes later counts. */
+/** A saved card has only a summary of an effect, so later data replaces it. */
 export function withEffect(state: RunState, effect: DataEffect): RunState {
   const added = ({ effects }: CallEntry): Partial<CallEntry> => {
     const isKnown = effects.some(({ of }) => of === effect.of);

@@ -1,8 +1,8 @@
-/** The run card's one way to change: an event in, a new state out. */
+/** The run card's reducer. */
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../text/translate';
-import { withMore } from './guidance';
+import { mergeGuidance } from './guidance';
 import {
   changeCall,
   MAX_OUTPUT,
@@ -14,7 +14,7 @@ import {
   withEntry,
   withMessage
 } from './messages';
-import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
+import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './parse';
 import {
   isFinal,
   roleOf,
@@ -26,8 +26,8 @@ import {
 } from './state';
 
 /**
- * Events that were seen are ignored, so they may come twice. Numbers may be missing between two:
- * the server joins what was streamed, and channels promise that nothing else is left out.
+ * Idempotent: known events are ignored. Gaps in `seq` are normal, because the server merges
+ * streamed pieces; channels guarantee that nothing else is missing.
  */
 export function reduce(state: RunState, event: Event): RunState {
   if (event.seq <= state.seq) {
@@ -35,11 +35,11 @@ export function reduce(state: RunState, event: Event): RunState {
   }
   const next = { ...state, seq: event.seq };
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
-  return ofTheContext(next, event) ?? (isFollowed ? ofAJob(next, event) : next);
+  return reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
 }
 
-/** What concerns a card whoever's job it was: the conversation has one role and one running job. */
-function ofTheContext(state: RunState, event: Event): RunState | null {
+/** Events that concern every card of the conversation: role and running job. */
+function reduceContextEvent(state: RunState, event: Event): RunState | null {
   switch (event.type) {
     case 'plan-update':
       return withPlan(state, event);
@@ -59,7 +59,7 @@ function ofTheContext(state: RunState, event: Event): RunState | null {
   }
 }
 
-function ofAJob(state: RunState, event: Event): RunState {
+function reduceJobEvent(state: RunState, event: Event): RunState {
   switch (event.type) {
     case 'text-delta':
       return grow(state, event, 'text');
@@ -101,14 +101,14 @@ function ofAJob(state: RunState, event: Event): RunState {
     case 'task-completed':
       return withTask(state, event);
     case 'checkpoint-created':
-      // A rollback makes one too, which belongs to no job: this card has changed nothing by it.
+      // A rollback also creates a checkpoint, without a job: this card changed nothing.
       return event.job_id !== null && (event.data.files ?? []).length > 0
         ? { ...state, checkpoints: state.checkpoints + 1 }
         : state;
     case 'data-effect':
       return withEffect(state, event.data);
     case 'guidance-used':
-      return { ...state, guidance: withMore(state.guidance, event.data.items) };
+      return { ...state, guidance: mergeGuidance(state.guidance, event.data.items) };
     case 'usage':
       return {
         ...state,
@@ -140,7 +140,7 @@ function withPlan(state: RunState, { data, created_at, job_id }: EventOf<'plan-u
   return { ...state, plan, revision, rights, tasks, ...(isNew ? fresh : {}) };
 }
 
-/** A job that is resumed goes on under its old name. */
+/** A resumed job keeps its id. */
 function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-started'>): RunState {
   const id = job_id ?? data.job_id;
   const before = state.jobs[id];
@@ -155,11 +155,11 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     startedAt: before?.startedAt ?? created_at,
     endedAt: null
   };
-  const started = withNewsOfCheck({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
+  const started = withCheckEvent({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
   return showsJob(state, id, data) ? followJob(started, job) : started;
 }
 
-function withNewsOfCheck(state: RunState, { kind }: JobState): RunState {
+function withCheckEvent(state: RunState, { kind }: JobState): RunState {
   return kind === 'check' ? { ...state, checks: state.checks + 1 } : state;
 }
 
@@ -172,7 +172,7 @@ function placeOf(
   return { job: job_id, task: task_id, role, at: created_at };
 }
 
-/** The card of an execution keeps what it executed: others may revise the plan, on its own card. */
+/** The card of an execution keeps the plan it executed; revisions belong to their own card. */
 function isOurPlan(state: RunState, planId: string, jobId: string | null, isNew: boolean): boolean {
   const ofOurJob = jobId !== null && state.follows.includes(jobId);
   if (state.planId === null) {
@@ -181,10 +181,7 @@ function isOurPlan(state: RunState, planId: string, jobId: string | null, isNew:
   return planId === state.planId && (ofOurJob || !isNew || state.jobs[state.root]?.kind !== 'plan');
 }
 
-/**
- * Whether this card shows a job: one started on it, or, where its plan was made, one that executes
- * that plan.
- */
+/** A job started on this card, or one that executes the plan made on it. */
 function showsJob(state: RunState, id: string, data: EventOf<'job-started'>['data']): boolean {
   const root = state.jobs[state.root];
   const executesOurs =
@@ -195,16 +192,13 @@ function showsJob(state: RunState, id: string, data: EventOf<'job-started'>['dat
   return id === state.root || data.card_id === state.root || executesOurs;
 }
 
-/** What the user had chosen for the next message counts for that one. */
+/** The role chosen for the next message is consumed by it. */
 function followJob(state: RunState, job: JobState): RunState {
   const order = [...state.follows.filter(id => id !== job.id), job.id];
   return { ...state, follows: order, chosenRole: null };
 }
 
-/**
- * Of an earlier execution only what it has finished still stands; step ids come again in a new
- * revision.
- */
+/** Keeps only finished tasks of an earlier execution: step ids recur in new revisions. */
 function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
   const done = plan.steps
     .filter(({ status }) => status === 'completed' || status === 'skipped')
@@ -212,7 +206,7 @@ function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
   return Object.fromEntries(Object.entries(tasks).filter(([id]) => done.includes(id)));
 }
 
-/** A step that waits to be done again is not done, although its last task was. */
+/** A step that was sent back is not done, although its last task was. */
 function withSentBack(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
   const again = { ...tasks };
   for (const { id, status } of plan.steps) {
@@ -252,7 +246,7 @@ function grow(
   };
 }
 
-/** The stored message takes the place of what streamed. */
+/** The stored message replaces the streamed draft. */
 function settleDraft(state: RunState, message: Message): RunState {
   const key = draftKey(message.job_id, message.task_id);
   return message.role === 'assistant' && key in state.drafts ? dropDraft(state, key) : state;
@@ -263,7 +257,6 @@ function dropDraft(state: RunState, key: string): RunState {
   return { ...state, drafts };
 }
 
-/** Only who looked on knows how long it thought; the stored message does not say. */
 function thoughtFor(state: RunState, message: Message): number | null {
   const draft = state.drafts[draftKey(message.job_id, message.task_id)];
   return draft?.thinkingSince
@@ -288,17 +281,14 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
     error: data.error ?? null,
     endedAt: created_at
   };
-  const ended = withNewsOfCheck(
+  const ended = withCheckEvent(
     { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } },
     job
   );
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }
 
-/**
- * What a job that was interrupted asked waits on: once it is resumed it takes up what was answered
- * meanwhile.
- */
+/** Keeps questions of an interrupted job: when resumed, it reads answers given meanwhile. */
 function withoutPending(state: RunState, jobId: string): RunState {
   if (state.jobs[jobId]?.status === 'interrupted') {
     return state;
@@ -312,7 +302,7 @@ function withoutPending(state: RunState, jobId: string): RunState {
   };
 }
 
-/** What had streamed when a job was stopped is nowhere else: it stays, marked as cut off. */
+/** Drafts of a stopped job exist nowhere else: keep them, marked as cut off. */
 function keepDrafts(state: RunState, jobId: string): RunState {
   return Object.entries(state.drafts)
     .filter(([, draft]) => draft.job === jobId)
@@ -369,7 +359,7 @@ function withTask(
   };
 }
 
-/** What was done of a step before it was sent back; in a new execution nothing was. */
+/** Tasks of the step before it was sent back; none in a new execution. */
 function earlierRounds(round?: number, before?: TaskState): readonly string[] {
   return round && before ? [...before.earlier, before.id] : [];
 }
@@ -412,7 +402,7 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
     case 'reply_progress':
       return { ...state, pace: data };
     case 'restarted':
-      // What had streamed of the reply is void when the model's server starts over.
+      // The streamed part of a reply is void when the model server starts over.
       return withRetry(
         dropDraft(state, draftKey(event.job_id, event.task_id)),
         event,
@@ -423,7 +413,7 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
   }
 }
 
-/** One line for all attempts of a reply: the newest takes the place of the one before it. */
+/** One line for all attempts at a reply; the newest replaces the previous one. */
 function withRetry(state: RunState, event: EventOf<'notice'>, text: string): RunState {
   const last = state.entries
     .filter(({ job, task }) => job === event.job_id && task === event.task_id)

@@ -1,21 +1,13 @@
 /**
- * A saved card becomes a state again, so that a record and a live run are drawn by the same code.
+ * Restores the state from a saved card, so that records and live runs render with the same code.
  */
 
 import { isRecord } from '../channel/channel';
-import { assumptionsOf, effectsOf, figuresOf } from '../effects/reading';
+import { assumptionsOf, effectsOf, figuresOf } from '../effects/parse';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { guidanceOf } from './guidance';
 import { inOrder, withDecision, withEffect, withMessage } from './messages';
-import {
-  permissionOf,
-  planOf,
-  questionOf,
-  reproductionOf,
-  reviewOf,
-  text,
-  usageOf
-} from './reading';
+import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './parse';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
@@ -43,26 +35,23 @@ export function fromCard(card: RunCardData): RunState {
     usage: usageOf(snapshot.usage),
     guidance: guidanceOf(snapshot.guidance)
   };
-  const said = (snapshot.messages ?? []).reduce(
+  const withMessages = (snapshot.messages ?? []).reduce(
     (state: RunState, one) => withMessage(state, messageOf(one)),
     empty
   );
-  const seen = effectsOf(snapshot.effects).reduce(withEffect, said);
+  const seen = effectsOf(snapshot.effects).reduce(withEffect, withMessages);
   return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, seen));
 }
 
-/**
- * A message of a saved card as the server would send it: a notebook is anybody's, so what it holds
- * is checked here, once.
- */
-export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
+/** Validates a saved message once: notebooks are untrusted. */
+export function messageOf({ text: body, data, ...one }: RunSnapshot['messages'][number]): Message {
   const {
-    id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`,
+    id = `${one.message_type}-${one.created_at}-${text(body).slice(0, 40)}`,
     job_id = null,
     task_id = null,
     created_at = ''
   } = one;
-  const content = [{ type: 'text', text: text(said) }];
+  const content = [{ type: 'text', text: text(body) }];
   return {
     ...one,
     id,
@@ -101,11 +90,11 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
     return type === 'question' ? questionOf(data) : reviewOf(data);
   }
   const { parameters, error, answer, reproduction } = data;
-  const said = Object.fromEntries(
+  const decoded = Object.fromEntries(
     ['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])])
   );
   return {
-    ...said,
+    ...decoded,
     ok: data['ok'] === true,
     parameters: isRecord(parameters) ? parameters : {},
     error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,
@@ -119,7 +108,7 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
   };
 }
 
-/** Cards of earlier versions say only how one job stood; with tasks, it executed the plan. */
+/** Cards of earlier versions describe only one job; with tasks, it executed the plan. */
 export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   const executed = (snapshot.tasks ?? []).length > 0 && snapshot.plan !== null;
   return {
@@ -136,7 +125,7 @@ export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   };
 }
 
-export function jobState({
+function jobState({
   id,
   kind,
   role,
@@ -173,7 +162,7 @@ function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<stri
         status: task.status,
         error: task.error ?? null,
         result: task.result ?? null,
-        // All tasks are made when the job begins; when each was begun, its first message says.
+        // All tasks are created with the job; the first message of each tells when it started.
         startedAt: null,
         endedAt: task.completed_at ?? null,
         earlier: tasks.filter(one => isEarlierRound(one, task)).map(({ id }) => id)

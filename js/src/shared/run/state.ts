@@ -1,4 +1,4 @@
-/** What a run card knows: a value that the reducer makes anew with each event. */
+/** Immutable state of a run card. */
 
 import type {
   Assumption,
@@ -20,9 +20,7 @@ import type {
 interface Placed {
   id: string;
   job: string | null;
-  /** The plan step or delegated task it belongs to. */
   task: string | null;
-  /** The agent that said or did it. */
   role: string | null;
   at: string;
 }
@@ -32,16 +30,16 @@ export interface TextEntry extends Placed {
   from: 'user' | 'assistant' | 'system';
   text: string;
   reasoning: string;
-  /** How long it thought, where the card saw it. */
+  /** Seconds, if the card watched. */
   thoughtFor: number | null;
-  /** Why the reply could not be used, in the words of the server. */
+  /** The server's reason for rejecting the reply. */
   problem: string | null;
-  /** The saved card has only the beginning of it. */
+  /** The saved card has only its beginning. */
   cut: boolean;
   figures: readonly Figure[];
   assumptions: readonly Assumption[];
   mentions: readonly Mention[];
-  /** The user's, as addresses that hold them. */
+  /** Data URLs of the user's images. */
   pictures: readonly string[];
 }
 
@@ -49,18 +47,17 @@ export interface CallEntry extends Placed {
   kind: 'call';
   tool: string;
   parameters: Record<string, unknown>;
-  /** Null while it runs. */
+  /** Null while running. */
   ok: boolean | null;
   summary: string;
-  /** The code of the error, if it failed. */
+  /** Error code, if it failed. */
   refused: string;
-  /** What it has written so far. */
+  /** Streamed output so far. */
   output: string;
-  /** The whole result, once it is there. */
+  /** Full result, once available. */
   result: string;
-  /** A unified diff, where the tool changed a file. */
+  /** Unified diff, if the tool changed a file. */
   diff: string;
-  /** What it did to tables. */
   effects: readonly DataEffect[];
   endedAt: string | null;
 }
@@ -68,7 +65,7 @@ export interface CallEntry extends Placed {
 export interface QuestionEntry extends Placed {
   kind: 'question';
   question: Question;
-  /** Undefined while it waits, null when it was withdrawn. */
+  /** Undefined while open, null if withdrawn. */
   answer: string | null | undefined;
 }
 
@@ -77,36 +74,35 @@ export interface ReviewEntry extends Placed {
   review: Review;
 }
 
-/** What came of running the notebook anew. */
+/** Result of a notebook check. */
 export interface CheckEntry extends Placed {
   kind: 'check';
   check: Reproduction;
 }
 
-/** A line in passing: a notice, a decision of the user, a change of role. */
+/** A single line: a notice, a user's decision, a change of role. */
 export interface LineEntry extends Placed {
   kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
   text: string;
-  /** What stands behind a notice, for whoever opens it. */
+  /** Details of a notice, shown when opened. */
   detail?: string;
-  /** A notice that the next of its kind takes the place of. */
+  /** Replaced by the next notice of its kind. */
   retry?: boolean;
-  /** For decisions. */
   allowed?: boolean;
-  /** The decision was to carry out the plan. */
+  /** The approval of a plan. */
   approval?: boolean;
 }
 
 export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | CheckEntry | LineEntry;
 
-/** A reply while it streams. */
+/** A streaming reply. */
 export interface Draft {
   job: string | null;
   task: string | null;
   role: string | null;
   text: string;
   reasoning: string;
-  /** When the first thought came, and when the first word did. */
+  /** Time of the first thought, then of the first word. */
   thinkingSince: string | null;
   thoughtUntil: string | null;
   at: string;
@@ -133,27 +129,27 @@ export interface TaskState {
   result: string | null;
   startedAt: string | null;
   endedAt: string | null;
-  /** The tasks of the same step before a review sent it back, oldest first. */
+  /** Earlier tasks of the same step, before a review sent it back, oldest first. */
   earlier: readonly string[];
 }
 
 export interface RunState {
   contextId: string;
-  /** The last event that is in it. */
+  /** The last event applied. */
   seq: number;
-  /** The job that the card was made for. */
+  /** The job that the card was created for. */
   root: string;
-  /** The jobs whose work this card shows; the last one is the present one. */
+  /** Jobs shown on this card; the last one is current. */
   follows: readonly string[];
   jobs: Readonly<Record<string, JobState>>;
-  /** The job that runs in this context now, whether this card follows it or not. */
+  /** The conversation's running job, on this card or not. */
   busy: string | null;
-  /** The role that the user has chosen on this card for what comes next. */
+  /** Role chosen on this card for the next message. */
   chosenRole: string | null;
   model: string | null;
   goal: string;
   entries: readonly Entry[];
-  /** Older messages that are not here. */
+  /** Number of older messages that are missing. */
   leftOut: number;
   /** By task, or by job outside of tasks. */
   drafts: Readonly<Record<string, Draft>>;
@@ -162,37 +158,35 @@ export interface RunState {
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
-  /** What approving the plan lets each role do, as the server says it; empty without roles. */
+  /** What approving the plan permits each role, in the server's words; empty without roles. */
   rights: string;
   /**
-   * By step id: of the newest execution of this revision of the plan. What an agent delegated is
-   * here by its own id.
+   * By step id, for the newest execution of this plan revision. Delegated tasks are keyed by their
+   * own id.
    */
   tasks: Readonly<Record<string, TaskState>>;
-  /** The role that works on a task. */
   taskRoles: Readonly<Record<string, string>>;
   questions: readonly Question[];
   permissions: readonly PermissionRequest[];
   usage: Usage;
-  /** Of the reply that is being written, or was last. */
+  /** Of the current or last reply. */
   pace: Pace | null;
-  /** Checkpoints that were made while the card looked on. */
+  /** Checkpoints taken while the card watched. */
   checkpoints: number;
-  /** What guided its agents. */
   guidance: readonly Guidance[];
-  /** How often there was news of the notebook being run anew; whoever shows it then asks. */
+  /** Counts events about the notebook check; a change triggers a reload. */
   checks: number;
 }
 
-/** How fast the model writes, and what is left of the limits: writing uses up no waiting. */
+/** Output speed, and what is left of the limits: writing does not count as waiting. */
 export interface Pace {
-  /** Tokens a second. */
+  /** Tokens per second. */
   rate: number;
   turns_left: number;
   seconds_left: number;
 }
 
-export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 export function emptyRun(contextId: string, jobId: string): RunState {
   return {
@@ -226,7 +220,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
   };
 }
 
-/** The job that the card shows as its own now; a check of the notebook stands beside it. */
+/** The card's current job, apart from notebook checks. */
 export function presentJob(state: RunState): JobState | null {
   const known = state.follows
     .flatMap(id => state.jobs[id] ?? [])
@@ -234,12 +228,12 @@ export function presentJob(state: RunState): JobState | null {
   return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
 }
 
-/** Who gets the next message: whom the user has chosen on this card, or who worked last. */
+/** Recipient of the next message: the role chosen on this card, else the one that worked last. */
 export function roleOf(state: RunState): string {
   return state.chosenRole ?? presentJob(state)?.role ?? 'actor';
 }
 
-/** The newest job that executes, or has executed, this revision of the plan. */
+/** The newest job that executes or executed this plan revision. */
 export function executionOf(state: RunState): JobState | null {
   const executions = state.follows
     .map(id => state.jobs[id])
@@ -251,31 +245,28 @@ export function executionOf(state: RunState): JobState | null {
 }
 
 /**
- * Steps are found by their plan's names for them; two jobs on one card may both have delegated a
- * first task.
+ * Steps are keyed by their ids in the plan; delegated tasks also by job, since two jobs on a card
+ * may both have a first task.
  */
 export function taskKey(kind: JobKind | undefined, taskId: string, stepId: string): string {
   return kind === undefined || kind === 'plan' ? stepId : taskId;
 }
 
-/** What was handed to other agents, where there is no plan to execute. */
+/** Delegated tasks, if there is no plan to execute. */
 export function delegationsOf(state: Pick<RunState, 'plan' | 'tasks'>): TaskState[] {
   return state.plan === null ? Object.values(state.tasks) : [];
 }
 
-/** The check of the notebook that runs on this card. */
 export function runningCheck(state: RunState): JobState | null {
   const job =
     state.busy !== null && state.follows.includes(state.busy) ? state.jobs[state.busy] : undefined;
   return job?.kind === 'check' ? job : null;
 }
 
-/** Whether a task waits for the user. */
 export function waitsIn(state: RunState, taskId: string): boolean {
   return [...state.questions, ...state.permissions].some(({ task_id }) => task_id === taskId);
 }
 
-/** Whether the plan waits for the user's approval. */
 export function isPlanReady(state: RunState): boolean {
   return state.plan !== null && executionOf(state) === null;
 }
@@ -290,10 +281,7 @@ const CELL_TOOLS = [
   'create_notebook'
 ];
 
-/**
- * Whether the work on this card has run or changed cells, so that the notebook may not run any
- * more.
- */
+/** Whether this card's work ran or changed cells, so that the notebook may be broken. */
 export function hasTouchedCells(state: RunState): boolean {
   return state.entries.some(
     entry =>
@@ -304,7 +292,7 @@ export function hasTouchedCells(state: RunState): boolean {
   );
 }
 
-/** Whether code ran where it could change nothing, and left no trace in the notebook. */
+/** Whether code ran in scratch, which cannot change anything. */
 export function isInScratch({ parameters }: Pick<CallEntry, 'parameters'>): boolean {
   return parameters['where'] === 'scratch';
 }
@@ -313,7 +301,7 @@ export function isFinal(status: string): boolean {
   return status !== 'running' && status !== 'waiting' && status !== 'pending';
 }
 
-/** How the run stands, for people: a job that runs but has a question open waits. */
+/** A running job with an open question counts as waiting. */
 export function statusOf(state: RunState): JobStatus | null {
   const job = presentJob(state);
   if (job === null || isFinal(job.status)) {

@@ -1,6 +1,5 @@
 /**
- * Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a
- * frame.
+ * Keeps a run card up to date: loads the run, follows its events, renders at most once per frame.
  */
 
 import { CoworkError, type Channel } from '../channel/channel';
@@ -20,30 +19,25 @@ import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
 /**
- * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`:
- * shows what was, and tries again. `record`: nobody here knows the run, what was saved is all there
- * is; or it is another notebook's, of which this one is a copy.
+ * `opening`: shows the saved card while loading. `reconnecting`: shows the last known state.
+ * `record`: the run is unknown here or belongs to the notebook this one was copied from, so the
+ * saved card is all there is.
  */
 export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
-/** In a hidden tab frames do not come, yet events do. */
+/** Hidden tabs get no animation frames, but events still arrive. */
 const MAX_FRAME_MS = 250;
 
 export class RunStore {
   state: RunState;
   link: Link = 'opening';
-  /**
-   * Buttons act on what the server said, never on what a notebook says: a notebook can be forged.
-   */
+  /** Buttons act only on server data: a notebook can be forged. */
   trusted = false;
   /** Whether the user has started something from this card. */
-  hasGoneOn = false;
-  /** The notebook that the run belongs to, where this one is a copy of that. */
+  continued = false;
+  /** The original notebook, if this one is a copy. */
   copiedFrom: string | null = null;
-  /**
-   * What came with the first answer; null once something has happened since, as it may be otherwise
-   * now.
-   */
+  /** The first answer; null once an event may have outdated it. */
   answer: WholeCardAnswer | null = null;
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
@@ -72,8 +66,7 @@ export class RunStore {
       const answer = await loadRun(this.channel, this.card.job_id, this.notebook?.());
       if (!this.closed && answer.state.copied_from) {
         this.copiedFrom = answer.state.copied_from;
-        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst
-        // of it.
+        // The current state, not the one when the notebook was copied, perhaps mid-run.
         this.state = fromWhole(answer);
         this.setLink('record');
       } else if (!this.closed) {
@@ -98,13 +91,13 @@ export class RunStore {
     this.unsubscribe = null;
   }
 
-  /** Starts a job on this card; the job's first event says that it belongs here. */
+  /** Starts a job on this card; its first event ties it to the card. */
   async start(asking: () => Promise<unknown>): Promise<void> {
     await asking();
-    this.hasGoneOn = true;
+    this.continued = true;
   }
 
-  /** Everything that was said in the card's jobs, in place of what the notebook had room for. */
+  /** Replaces truncated messages of the card's jobs with the full ones. */
   async loadWhole(): Promise<void> {
     const messages = await loadMessages(this.channel, this.card.context_id);
     if (!this.closed) {
@@ -112,8 +105,8 @@ export class RunStore {
     }
   }
 
-  /** Whether files have changed since the plan was made is told only to those who ask. */
-  async lookAtPlan(): Promise<void> {
+  /** Staleness of the plan's files is only computed on request. */
+  async refreshPlan(): Promise<void> {
     if (!this.trusted || this.state.plan === null || this.state.busy !== null) {
       return;
     }
@@ -126,7 +119,7 @@ export class RunStore {
     }
   }
 
-  /** A newer card in the notebook; what the server says goes before it. */
+  /** A newer card in the notebook; server data takes precedence. */
   takeSaved(card: RunCardData): void {
     if (!this.trusted && card !== this.saved) {
       this.saved = card;
@@ -150,7 +143,7 @@ export class RunStore {
   }
 
   private failedToOpen(error: unknown): void {
-    // Neither a server without us nor one that has lost the run will know it later.
+    // A server without Cowork, or one that lost the run, will not know it later either.
     if (error instanceof CoworkError && error.status === 404) {
       this.setLink('record');
       return;

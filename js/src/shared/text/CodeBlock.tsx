@@ -6,10 +6,9 @@ import { CopyButton } from '../ui/CopyButton';
 import { useHost } from '../card/host';
 import { t } from './translate';
 
-/** What is fenced like code, but would do nothing good in a cell. */
+/** Fenced languages that make no sense in a cell. */
 const NOT_FOR_CELLS = /^(bash|console|csv|diff|html|json|mermaid|sh|shell|text|toml|xml|yaml)$/i;
 
-/** Code in an answer, with what one would do with it. */
 export function CodeBlock({ code, language }: { code: string; language: string }): VNode {
   return (
     <div class="cw-snippet">
@@ -21,7 +20,7 @@ export function CodeBlock({ code, language }: { code: string; language: string }
   );
 }
 
-/** Copies the code, or makes a cell of it where the page around the card can. */
+/** Copy, or insert as a cell if the host can. */
 export function CodeTools({ code, language }: { code: string; language: string }): VNode {
   return (
     <div class="cw-snippet-tools">
@@ -31,7 +30,7 @@ export function CodeTools({ code, language }: { code: string; language: string }
   );
 }
 
-/** Makes a cell of code; nothing where the page around the card cannot. */
+/** Renders nothing if the host cannot insert cells. */
 export function InsertButton({ code, label }: { code: string; label: string }): VNode | null {
   const { insertCell } = useHost();
   const inserting = useAction();

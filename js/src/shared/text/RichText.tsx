@@ -6,10 +6,9 @@ import { blocks } from './markdown';
 import { t } from './translate';
 import { bounded } from './visible';
 
-/** What is drawn at once; more would make one message as long as the notebook. */
+/** Longer messages are folded, or one message would be as long as the notebook. */
 const MAX_AT_ONCE = 30_000;
 
-/** What an agent wrote, as Markdown. */
 export function RichText({
   text,
   most = MAX_AT_ONCE

@@ -5,9 +5,8 @@ import { blocks } from './markdown';
 import { visible } from './visible';
 
 /**
- * Text as it comes in. Blocks that are complete are drawn as Markdown, once; what is being written
- * is plain text that only grows at its end. So a long reply costs no more for each piece than a
- * short one.
+ * Renders text while it streams: complete blocks once as Markdown, the rest as plain text that only
+ * grows. The cost per piece does not depend on the length.
  */
 export function StreamText({ text }: { text: string }): VNode {
   const [settled, setSettled] = useState<string[]>([]);
@@ -17,7 +16,7 @@ export function StreamText({ text }: { text: string }): VNode {
   useLayoutEffect(() => {
     const { start, shown } = place.current;
     if (text.length < shown) {
-      // A reply that started over.
+      // The reply started over.
       place.current = { start: 0, shown: text.length };
       setSettled([]);
       tail.current?.replaceChildren(visible(text));
@@ -57,10 +56,7 @@ function append(node: HTMLElement | null, text: string): void {
   }
 }
 
-/**
- * Where the last complete block ends: at a blank line that is not inside a code fence; 0 when there
- * is none.
- */
+/** End of the last complete block (a blank line outside of code fences), or 0. */
 export function endOfBlocks(text: string): number {
   let [end, at, fence] = [0, 0, ''];
   for (const line of text.split('\n')) {

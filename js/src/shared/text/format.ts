@@ -1,8 +1,8 @@
-/** Times, tokens, sizes and money, as people read them. */
+/** Formats times, tokens, sizes and money. */
 
 import { t } from './translate';
 
-/** `0:11`, `12:03`, `1:02:03`: a clock that runs. */
+/** `0:11`, `12:03`, `1:02:03`: elapsed time. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [hours, minutes, rest] = [
@@ -14,7 +14,7 @@ export function clock(seconds: number): string {
   return hours ? `${hours}:${end}` : end;
 }
 
-/** `4.8 s`, `2 min 5 s`, `1 h 2 min`: a time that is over. */
+/** `4.8 s`, `2 min 5 s`, `1 h 2 min`: a final duration. */
 export function duration(seconds: number): string {
   if (seconds < 60) {
     const shown = seconds < 10 ? Math.floor(seconds * 10) / 10 : Math.floor(seconds);
@@ -42,7 +42,7 @@ export function speed(rate: number): string {
   return t('%1 tokens/s', figure(rate, rate < 10 ? 1 : 0));
 }
 
-/** `812 kB`, `1.3 GB`: room on a disk. */
+/** `812 kB`, `1.3 GB`. */
 export function size(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const power = Math.min(
@@ -53,7 +53,7 @@ export function size(bytes: number): string {
   return `${value < 10 && power > 0 ? figure(value, 1) : Math.round(value)} ${units[power]}`;
 }
 
-/** Cents matter here, and so do their fractions. The currency is whatever was configured. */
+/** Shows fractions of a cent. The currency is configurable. */
 export function money(amount: number, currency = 'USD'): string {
   const digits = amount >= 1 ? 2 : amount >= 0.01 ? 3 : 4;
   return /^[a-z]{3}$/i.test(currency)
@@ -61,7 +61,7 @@ export function money(amount: number, currency = 'USD'): string {
     : `${figure(amount, digits)} ${currency}`;
 }
 
-/** In the language of the page, which Lab keeps to its own. */
+/** Formats in the page's language, which Lab sets. */
 function figure(value: number, digits: number, format?: Intl.NumberFormatOptions): string {
   return value.toLocaleString(document.documentElement.lang || 'en', {
     ...format,
@@ -70,7 +70,7 @@ function figure(value: number, digits: number, format?: Intl.NumberFormatOptions
   });
 }
 
-/** Seconds between two ISO times; null when one is missing or no time. */
+/** Null if a time is missing or invalid. */
 export function secondsBetween(
   start: string | null | undefined,
   end: string | null | undefined
@@ -79,7 +79,7 @@ export function secondsBetween(
   return Number.isFinite(span) ? Math.max(0, span) : null;
 }
 
-/** `14:02` today, with the date on other days. */
+/** `14:02` today, else with the date. */
 export function moment(iso: string, now: Date = new Date()): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) {
@@ -88,7 +88,7 @@ export function moment(iso: string, now: Date = new Date()): string {
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
   const isThisYear = at.getFullYear() === now.getFullYear();
   const isToday = at.toDateString() === now.toDateString();
-  // Lab in English says nothing about how the user reads a clock, so their browser does.
+  // English Lab does not imply a 12- or 24-hour clock, so use the browser's locale.
   const { lang } = document.documentElement;
   const locale = /^(en|$)/.test(lang) ? [] : lang;
   return isToday

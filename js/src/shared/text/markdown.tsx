@@ -1,6 +1,6 @@
 /**
- * A small part of Markdown, turned into elements and never into HTML: what is not understood stays
- * text. Pictures are not loaded, because a model could make their address tell what it has read.
+ * Renders a subset of Markdown to elements, never to HTML; the rest stays text. Images are not
+ * loaded, because a model could leak what it has read through their address.
  */
 
 import type { ComponentChildren, VNode } from 'preact';
@@ -51,7 +51,7 @@ class Reader {
     const heading = HEADING.exec(this.line);
     if (heading) {
       this.at += 1;
-      // Inside a card no heading may outrank the page's own.
+      // No heading inside a card may outrank the page's own.
       return <p class="cw-md-heading">{inline(heading[2] ?? '')}</p>;
     }
     if (RULE.test(this.line)) {
@@ -166,11 +166,10 @@ function cells(line: string): string[] {
     .map(cell => cell.trim());
 }
 
-// Code first: nothing inside it means anything. Then links, bold, italics.
+// Code first, since nothing inside it is markup; then links, bold, italics.
 const INLINE =
   /(`{1,3})([^`\n]{1,1000})\1(?!`)|!?\[([^\]\n]{1,500})\]\((https?:\/\/[^\s)]{1,2000})\)|\*\*(\S(?:[^*\n]*\S)?)\*\*|(?<![\w*])[*_](\S(?:[^*_\n]*\S)?)[*_](?![\w*])/g;
 
-/** Words with marks in them. */
 export function inline(text: string): ComponentChildren[] {
   const found: ComponentChildren[] = [];
   let end = 0;

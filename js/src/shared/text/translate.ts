@@ -1,9 +1,9 @@
-/** The one way to text on the screen, so that a host can translate all of it. */
+/** All visible text goes through here, so that a host can translate it. */
 
-/** What JupyterLab's translation bundles offer, as far as it is used here. */
+/** The part of JupyterLab's translation bundles that is used here. */
 export interface Translation {
   __(text: string, ...values: string[]): string;
-  /** The count is `%1` of itself; the values begin with `%2`. */
+  /** `%1` is the count; the values start at `%2`. */
   _n(one: string, many: string, count: number, ...values: string[]): string;
 }
 
@@ -19,11 +19,11 @@ const ENGLISH: Translation = {
   _n: (one, many, count, ...values) => fillIn(count === 1 ? one : many, String(count), ...values)
 };
 
-// Kept at the page: the scripts of widgets speak the language that Lab has chosen, and carry none.
+// Stored on the page: widget scripts have no catalogue and use the language chosen by Lab.
 const CHOSEN = Symbol.for('cowork-jupyter:translation:1');
 const page = window as { [CHOSEN]?: Translation | null };
 
-/** Lets the host (Lab's translation bundle) take over; null goes back to English. */
+/** Sets the host's translation bundle; null resets to English. */
 export function setTranslation(host: Translation | null): void {
   page[CHOSEN] = host;
 }
@@ -33,29 +33,28 @@ function chosen(): Translation {
 }
 
 /**
- * Gives the text in the user's language, with `%1`, `%2`, … replaced by the values. A literal
- * percent sign (`%%plan`) goes in as a value: gettext would halve it in the text.
- * Call it while rendering, never at module level: the host sets its language after loading us.
+ * Translates, replacing `%1`, `%2`, … with the values. Pass a literal percent sign (`%%plan`) as a
+ * value, since gettext would halve it. Call it while rendering, never at module level: the host
+ * sets its language after loading us.
  */
 export function t(text: string, ...values: string[]): string {
   return chosen().__(text, ...values);
 }
 
-/** How many, in the singular or the plural; `%1` is the number. */
+/** Singular or plural; `%1` is the count. */
 export function counted(count: number, one: string, many: string, ...values: string[]): string {
   return chosen()._n(one, many, count, ...values);
 }
 
-/** Marks a text for the catalogue where it stands in a table; `said` translates it later. */
+/** Marks a text in a table for the catalogue; `translateKnown` translates it later. */
 export function msg(text: string): string {
   return text;
 }
 
 /**
- * Translates a text that is not written here: one of a table, or a fixed sentence of the server's.
- * Any other stays as it is, whatever gettext would make of its signs (`%1`, control characters) or
- * of a word that every object knows (`constructor`).
+ * Translates a text from a table, or a fixed sentence of the server. Any other text is returned
+ * unchanged, whatever gettext would do with `%1`, control characters or a key like `constructor`.
  */
-export function said(text: string): string {
+export function translateKnown(text: string): string {
   return /^(?=[A-Z]|.* )[^%\p{Cc}]*$/u.test(text) ? t(text) : text;
 }

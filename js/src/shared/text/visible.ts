@@ -1,14 +1,13 @@
-/** Text of strangers (models, files, commands), made fit to be looked at. */
+/** Makes untrusted text (of models, files, commands) safe to display. */
 
-// Characters that have no look of their own but change what one sees: controls (tab and line feed
-// are fine), zero-width ones, the switches of writing direction, tags, and what hides behind the
-// byte-order mark.
+// Invisible characters that change what is seen: controls (except tab and line feed), zero-width
+// characters, bidirectional overrides, tags, and the byte-order mark.
 const UNSEEN =
   // eslint-disable-next-line no-control-regex, no-misleading-character-class -- meant
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
 const JOINER = '\u200d';
-/** Between emoji the joiner is what it is for: one picture made of two. */
+/** A joiner between emoji is legitimate. */
 // eslint-disable-next-line no-misleading-character-class -- a skin colour follows the emoji
 const EMOJI_BEFORE = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
 
@@ -16,10 +15,7 @@ function sign(character: string): string {
   return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 
-/**
- * The text with its invisible and direction-changing characters shown as signs, so that what is
- * read is what is there.
- */
+/** Replaces invisible and direction-changing characters with visible signs. */
 export function visible(text: string): string {
   const lines = text.replace(/\r\n/g, '\n');
   return lines.replace(UNSEEN, (character, place: number) =>
@@ -29,9 +25,7 @@ export function visible(text: string): string {
   );
 }
 
-/**
- * At most so many characters; a cut is marked, and never goes through the middle of a character.
- */
+/** Truncates to `most` characters and marks the cut; never splits a surrogate pair. */
 export function bounded(text: string, most: number): string {
   if (text.length <= most) {
     return text;
@@ -41,7 +35,7 @@ export function bounded(text: string, most: number): string {
   return `${text.slice(0, splitsPair ? end - 1 : end)}…`;
 }
 
-/** For places with room for one line: no line breaks, nothing unseen, not too long. */
+/** Single line, truncated, without invisible characters. */
 export function oneLine(text: string, most = 200): string {
   return bounded(
     visible(

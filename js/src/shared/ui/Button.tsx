@@ -5,10 +5,7 @@ import { Icon } from './icons';
 
 interface ButtonProps {
   onClick: () => void;
-  /**
-   * `primary` is the one thing to do here, `go` the one that sets the agent going, `danger` the one
-   * that refuses or destroys.
-   */
+  /** `go` sets the agent going; `danger` refuses or destroys. */
   look?: 'plain' | 'primary' | 'go' | 'danger' | 'link';
   icon?: string;
   busy?: boolean;
@@ -27,10 +24,7 @@ const CLASSES = {
   link: 'cw-link'
 };
 
-/**
- * Stays focusable while it is busy or off, so that keyboard users are not thrown back to the top of
- * the page.
- */
+/** Stays focusable while busy or disabled, or keyboard focus would jump to the top of the page. */
 export function Button({
   onClick,
   look = 'plain',
@@ -64,10 +58,7 @@ export function Button({
   );
 }
 
-/**
- * Why something that was clicked did not work. It stays on the page while empty, or screen readers
- * would miss it.
- */
+/** Error of an action. Rendered even while empty, or screen readers would miss it. */
 export function Failure({ error }: { error: unknown }): VNode {
   return (
     <div class="cw-failure" role="alert">

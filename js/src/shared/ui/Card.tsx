@@ -1,26 +1,22 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 interface CardProps {
-  /**
-   * The colour of the left edge: a role's colour, `ask` when the user must act, `error` when
-   * something failed.
-   */
+  /** Colour of the left edge: a role's, `ask` if the user must act, or `error`. */
   edge: string;
   label: string;
   header: ComponentChildren;
-  /** Muted text at the right of the header: model, cost, time. */
+  /** Muted text at the right: model, cost, time. */
   aside?: ComponentChildren;
-  /** Right below the header, from edge to edge: how far it has come. */
+  /** Full-width bar below the header. */
   progress?: ComponentChildren;
   footer?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** The frame that all cards share, so that the eye finds the same thing in the same place. */
 export function Card({ edge, label, header, aside, progress, footer, children }: CardProps): VNode {
   return (
-    // A group, not a landmark: a notebook may hold dozens. And Lab would take keys for its own: a
-    // focused button and the letter D twice, and the cell is gone.
+    // A group, not a landmark: a notebook may hold dozens. Shortcuts are suppressed, or Lab would
+    // delete the cell when D is pressed twice on a focused button.
     <div
       role="group"
       class={`cw-card cw-colour-${edge}`}

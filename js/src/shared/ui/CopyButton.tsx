@@ -6,7 +6,10 @@ import { t } from '../text/translate';
 
 const SHOW_RESULT_MS = 2000;
 
-/** Pages served over plain HTTP have no clipboard API, and JupyterHubs are often such pages. */
+/**
+ * Falls back to `execCommand`: pages over plain HTTP, such as many JupyterHubs, have no clipboard
+ * API.
+ */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -28,7 +31,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** `label` names what is copied, for those who cannot see what the button stands beside. */
+/** `label` names what is copied, for screen readers. */
 export function CopyButton({ text, label }: { text: string; label: string }): VNode {
   const [result, setResult] = useState<boolean | null>(null);
   useEffect(() => setResult(null), [text]);

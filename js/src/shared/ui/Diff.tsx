@@ -19,7 +19,7 @@ function kindOf(line: string): string {
         : '';
 }
 
-/** A unified diff; the signs at the start of the lines carry the meaning, the colours only help. */
+/** The signs at line starts carry the meaning; colours are secondary. */
 export function Diff({ text, label }: { text: string; label: string }): VNode {
   const lines = visible(bounded(text, 200_000)).replace(/\n$/, '').split('\n');
   const rest = lines.length - MAX_LINES;
@@ -37,7 +37,6 @@ export function Diff({ text, label }: { text: string; label: string }): VNode {
   );
 }
 
-/** How many lines a diff adds and takes away. */
 export function diffCounts(text: string): { added: number; removed: number } {
   const kinds = text.split('\n').map(kindOf);
   return {
@@ -59,7 +58,7 @@ export function DiffCounts({ text }: { text: string }): VNode {
   );
 }
 
-/** What a checkpoint would bring back, file by file; a notebook cell by cell. */
+/** Changes by file; notebooks by cell. */
 export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
   return (
     <>
@@ -67,7 +66,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
         <div key={file.path} class="cw-file-diff">
           <p>
             <span class="cw-chip">{oneLine(file.path)}</span>{' '}
-            <span class="cw-dim">{statusWord(file.status)}</span>{' '}
+            <span class="cw-dim">{statusLabel(file.status)}</span>{' '}
             {file.diff && <DiffCounts text={file.diff} />}
           </p>
           {file.cells?.map(cell => (
@@ -91,7 +90,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
   );
 }
 
-function statusWord(status: string): string {
+function statusLabel(status: string): string {
   switch (status) {
     case 'added':
       return t('new');

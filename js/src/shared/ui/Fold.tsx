@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** One line that opens. What is inside is not drawn before somebody looks. */
+/** A disclosure whose content renders on first opening. */
 export function Fold({
   summary,
   children,

@@ -1,4 +1,4 @@
-/** Line drawings on a 16 × 16 grid, in the colour of the text around them. */
+/** Line icons on a 16 × 16 grid, in the text colour. */
 
 import type { ComponentChildren, VNode } from 'preact';
 
@@ -69,7 +69,7 @@ const DRAWINGS: Record<string, () => ComponentChildren> = {
   copy: () => <path d="M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1" />
 };
 
-/** Decoration only: the words beside it carry the meaning, so screen readers skip it. */
+/** Decorative: hidden from screen readers, as the text next to it has the meaning. */
 export function Icon({ name }: { name: string }): VNode {
   const drawing = DRAWINGS[name] ?? DRAWINGS['person'];
   return (

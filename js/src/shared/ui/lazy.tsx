@@ -2,8 +2,8 @@ import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * A component that is fetched when it is first drawn, and draws nothing until then: what most pages
- * never need is kept out of what all of them load. A widget's script has it all in one.
+ * A component loaded on first render, which renders nothing until then. Keeps rarely needed code
+ * out of Lab's initial bundle; a widget's script contains everything.
  */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>

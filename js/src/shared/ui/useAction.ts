@@ -1,13 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-/** Something the user set going with a button. */
+/** State of an action started by a button. */
 export interface Action {
   busy: boolean;
   error: unknown;
-  /**
-   * Does nothing while the last one is under way: a double click is one click. Resolves to whether
-   * it went well.
-   */
+  /** Ignored while busy, so that a double click counts once. Resolves to whether it succeeded. */
   run(work: () => Promise<unknown>): Promise<boolean>;
   forget(): void;
 }

@@ -14,7 +14,7 @@ import {
   NOBODY,
   RECORD_MIME
 } from '../../../src/lab/card/renderer';
-import { harmless, htmlAsText } from '../../../src/lab/card/markdown';
+import { hardenSanitizer, htmlAsText } from '../../../src/lab/card/markdown';
 import type { RunCardData } from '../../../src/shared/types';
 import { event, FakeServer, planned, runCard, settled } from '../../runs';
 
@@ -237,7 +237,7 @@ describe('what the notebook keeps', () => {
 });
 
 describe('Markdown by Lab', () => {
-  const sanitize = harmless({ sanitize: (dirty: string) => dirty }).sanitize;
+  const sanitize = hardenSanitizer({ sanitize: (dirty: string) => dirty }).sanitize;
 
   it('turns pictures from elsewhere into links, as drawing one would call its address', () => {
     expect(sanitize('<img src="https://evil.example/?s" alt="see">')).toBe(

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CommandIDs } from '../../../src/lab/commands/ids';
 import { addCommands, addToPalette } from '../../../src/lab/commands/commands';
 import { CoworkModel } from '../../../src/lab/model/coworkModel';
-import { PanelPlace } from '../../../src/lab/panel/place';
+import { PanelState } from '../../../src/lab/panel/panelState';
 import { learnRoles } from '../../../src/shared/role/roles';
 import { PLANNER, READY } from '../../samples';
 import { FakeActivityFeed } from '../model/fakeActivityFeed';
@@ -32,7 +32,7 @@ vi.mock('../../../src/lab/ui/icon', () => ({ coworkIcon: {} }));
 describe('commands', () => {
   let commands: CommandRegistry;
   let model: CoworkModel;
-  let place: PanelPlace;
+  let place: PanelState;
   let selected: string | null;
   const activateById = vi.fn();
 
@@ -44,7 +44,7 @@ describe('commands', () => {
       { request: async <A>() => READY as A, subscribe: () => () => undefined },
       new FakeActivityFeed()
     );
-    place = new PanelPlace();
+    place = new PanelState();
     selected = null;
     const app = { commands, shell: { activateById } } as unknown as JupyterFrontEnd;
     addCommands(app, { model, place, notebooks: null, selectedFile: () => selected });
@@ -79,17 +79,17 @@ describe('commands', () => {
     place.open('c1');
     await commands.execute(CommandIDs.newConversation);
     expect(activateById).toHaveBeenCalledWith('cowork-panel');
-    expect([place.context, place.summons]).toEqual([null, 1]);
+    expect([place.context, place.focusRequests]).toEqual([null, 1]);
     place.open('c1');
     await commands.execute(CommandIDs.showInbox);
-    expect([place.context, place.summons]).toEqual([null, 1]);
+    expect([place.context, place.focusRequests]).toEqual([null, 1]);
   });
 
   it('write into the field of the panel, behind what stands there', async () => {
     place.open('c1');
     await commands.execute(CommandIDs.compose, { text: '@output:2 ' });
     expect(activateById).toHaveBeenCalledWith('cowork-panel');
-    expect([place.context, place.draft, place.summons]).toEqual([null, '@output:2 ', 1]);
+    expect([place.context, place.draft, place.focusRequests]).toEqual([null, '@output:2 ', 1]);
     place.write('compare @output:2');
     await commands.execute(CommandIDs.compose, { text: '@output:3 ' });
     expect(place.draft).toBe('compare @output:2 @output:3 ');
@@ -100,7 +100,7 @@ describe('commands', () => {
     selected = 'src/a.py';
     expect(commands.isVisible(CommandIDs.planChange)).toBe(true);
     await commands.execute(CommandIDs.planChange);
-    expect([place.draft, place.role, place.summons]).toEqual([
+    expect([place.draft, place.role, place.focusRequests]).toEqual([
       'Plan a change to `src/a.py`: ',
       'planner',
       1
@@ -135,7 +135,7 @@ describe('commands', () => {
   it('switch the role of the conversation in view, and without one that of new ones', async () => {
     await commands.execute(CommandIDs.switchRole, { role: 'tester' });
     expect(model.preferences.role).toBe('tester');
-    model.currentConversation.conversation = { id: 'c1', addressee: 'actor' };
+    model.currentConversation.conversation = { id: 'c1', recipient: 'actor' };
     expect(commands.isToggled(CommandIDs.switchRole, { role: 'actor' })).toBe(true);
     await commands.execute(CommandIDs.switchRole, { role: 'planner' });
     expect(switchRole).toHaveBeenCalledWith(model.currentConversation, 'planner', 'Planner');

@@ -2,7 +2,7 @@ import { Gettext, type ITranslator } from '@jupyterlab/translation';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { loadTranslation } from '../../../src/lab/locale/translation';
-import { counted, said, setTranslation, t } from '../../../src/shared/text/translate';
+import { counted, translateKnown, setTranslation, t } from '../../../src/shared/text/translate';
 
 function lab(languageCode: string): ITranslator {
   const load = (): object => ({ __: (text: string) => `${languageCode} ${text}` });
@@ -18,8 +18,8 @@ describe('the language', () => {
     expect(t('Step %1 of %2', '1', '3')).toBe('Schritt 1 von 3');
     expect(counted(1, '%1 file', '%1 files')).toBe('1 Datei');
     expect(counted(2, '%1 file', '%1 files')).toBe('2 Dateien');
-    expect(said('Skip this step')).toBe('Diesen Schritt überspringen');
-    expect(said('What the agent made up')).toBe('What the agent made up');
+    expect(translateKnown('Skip this step')).toBe('Diesen Schritt überspringen');
+    expect(translateKnown('What the agent made up')).toBe('What the agent made up');
   });
 
   it('counts as Lab does, with values after the number', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { followView } from '../../../src/lab/model/currentConversation';
 import { CurrentConversation } from '../../../src/lab/model/currentConversation';
-import { PanelPlace } from '../../../src/lab/panel/place';
+import { PanelState } from '../../../src/lab/panel/panelState';
 import { FakeServer, settled } from '../../runs';
 import { FakeActivityFeed } from './fakeActivityFeed';
 
@@ -33,7 +33,7 @@ describe('the conversation in view', () => {
     expect(server.asked).toEqual([]);
     feed.tell(null);
     await settled();
-    expect(currentConversation.conversation).toEqual({ id: 'c2', addressee: 'actor' });
+    expect(currentConversation.conversation).toEqual({ id: 'c2', recipient: 'actor' });
   });
 
   it('follows what the user turns to, and what happens there', async () => {
@@ -41,11 +41,11 @@ describe('the conversation in view', () => {
     feed.tell({});
     currentConversation.lookAt({ context: 'c1' });
     await settled();
-    expect(currentConversation.conversation?.addressee).toBe('planner');
+    expect(currentConversation.conversation?.recipient).toBe('planner');
     server.answers.set('GET context/c1/role', { role: 'reviewer' });
     feed.tell({ c1: ['role-changed'] });
     await settled();
-    expect(currentConversation.conversation?.addressee).toBe('reviewer');
+    expect(currentConversation.conversation?.recipient).toBe('reviewer');
     for (const place of [{ notebook: 'new.ipynb' }, null]) {
       currentConversation.lookAt(place);
       await settled();
@@ -67,7 +67,7 @@ describe('the conversation in view', () => {
 
   it('is the one opened in the panel, or that of the notebook in front', () => {
     const lookAt = vi.fn();
-    const place = new PanelPlace();
+    const place = new PanelState();
     const currentChanged = new Signal<object, void>({});
     const notebooks = { currentWidget: { context: { path: 'a.ipynb' } }, currentChanged };
     followView(

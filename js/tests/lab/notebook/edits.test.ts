@@ -7,7 +7,7 @@ import {
   asCode,
   Refusal,
   spliceSource,
-  takeBack,
+  revertChange,
   type Edit,
   type SharedNotebook
 } from '../../../src/lab/notebook/edits';
@@ -89,7 +89,7 @@ describe('one change of one cell', () => {
     applyEdit(notebook, edit('insert', 'top', { source: 'y', cell_type: 'markdown' }));
     expect(sources()).toEqual(['y', 'one', 'x', 'two', 'three']);
     expect(notebook.cells[0]?.cell_type).toBe('markdown');
-    takeBack(notebook, change('new', null, 'x'));
+    revertChange(notebook, change('new', null, 'x'));
     expect(sources()).toEqual(['y', 'one', 'two', 'three']);
   });
 
@@ -105,7 +105,7 @@ describe('one change of one cell', () => {
     applyEdit(notebook, edit('move', id, { after }));
     expect(ids()).toEqual(expected);
     const { source } = notebook.cells.find(cell => cell.id === id)!;
-    takeBack(notebook, change(id, source, source, { moved: true, above }));
+    revertChange(notebook, change(id, source, source, { moved: true, above }));
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
   });
 
@@ -113,7 +113,7 @@ describe('one change of one cell', () => {
     const known = applyEdit(notebook, edit('delete', 'c1', { expected: 'two' }));
     expect(known).toMatchObject({ id: 'c1', source: 'two', outputs: [] });
     expect(sources()).toEqual(['one', 'three']);
-    takeBack(notebook, change('c1', 'two', null, { above: 'c0' }));
+    revertChange(notebook, change('c1', 'two', null, { above: 'c0' }));
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
     expect(sources()).toEqual(['one', 'two', 'three']);
   });
@@ -124,7 +124,7 @@ describe('one change of one cell', () => {
       edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' })
     );
     expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'markdown', source: '# 2' });
-    takeBack(
+    revertChange(
       notebook,
       change('c1', 'two', '# 2', { after: { cell_type: 'markdown', source: '# 2' } })
     );

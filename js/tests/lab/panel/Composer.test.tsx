@@ -6,7 +6,7 @@ import { HostProvider } from '../../../src/shared/card/host';
 import { useAction } from '../../../src/shared/ui/useAction';
 import { Composer } from '../../../src/lab/panel/Composer';
 import { PanelProvider } from '../../../src/lab/panel/context';
-import { usePictures } from '../../../src/lab/panel/pictures';
+import { usePictures } from '../../../src/lab/panel/images';
 import { FakeServer, settled } from '../../runs';
 import { READY } from '../../samples';
 import { appears, click, draw, one } from '../../screen';
@@ -14,12 +14,12 @@ import { handsOn } from './drawing';
 
 type Allowed = Partial<Record<'mentions' | 'comments' | 'pictures', boolean>>;
 
-function Writing({ running }: { running: boolean }): VNode {
+function OutputSpeed({ running }: { running: boolean }): VNode {
   return (
     <Composer
       text="What is this?"
       placeholder=""
-      summons={0}
+      focusRequests={0}
       sending={useAction()}
       place={{ context: 'c1' }}
       pictures={usePictures()}
@@ -37,7 +37,7 @@ function show(allowed: Allowed = {}, running = false): HTMLElement {
   return draw(
     <HostProvider value={{ allows: what => allowed[what] ?? true }}>
       <PanelProvider value={parts}>
-        <Writing running={running} />
+        <OutputSpeed running={running} />
       </PanelProvider>
     </HostProvider>
   );

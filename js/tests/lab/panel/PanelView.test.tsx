@@ -37,7 +37,7 @@ async function show(
     model: '',
     canInsert: true,
     draft: '',
-    summons: 0,
+    focusRequests: 0,
     onDraft: vi.fn(),
     onNew: vi.fn(),
     onBack: vi.fn(),
@@ -229,7 +229,7 @@ describe('a new conversation', () => {
   });
 
   it('gets the keyboard when it is summoned', async () => {
-    const { screen } = await show({ draft: 'Plan a change to `a.py`: ', summons: 1 });
+    const { screen } = await show({ draft: 'Plan a change to `a.py`: ', focusRequests: 1 });
     expect(document.activeElement).toBe(one(screen, 'textarea'));
   });
 });

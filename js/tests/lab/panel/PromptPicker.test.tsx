@@ -13,7 +13,7 @@ const CONVERSATION = {
   title: 'Sales',
   notebook: null,
   role: 'actor',
-  addressee: 'actor',
+  recipient: 'actor',
   model: null,
   pinned: false,
   system_prompt_id: 'default',

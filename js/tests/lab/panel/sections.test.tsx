@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { InboxItem } from '../../../src/lab/inbox/inbox';
 import { CheckpointsSection } from '../../../src/lab/panel/CheckpointsSection';
 import { InboxSection } from '../../../src/lab/panel/InboxSection';
-import { ModelPicker, stateWord } from '../../../src/lab/panel/ModelPicker';
+import { ModelPicker, stateLabel } from '../../../src/lab/panel/ModelPicker';
 import { PlanSection } from '../../../src/lab/panel/PlanSection';
 import { RulesSection } from '../../../src/lab/panel/RulesSection';
 import { TrustSection } from '../../../src/lab/panel/TrustSection';
@@ -496,12 +496,12 @@ describe('the model picker', () => {
   it('says in a word how it stands', () => {
     const idle = { state: 'idle' } as const;
     const notReady = (problem: ModelHealth['problem']): string =>
-      stateWord(
+      stateLabel(
         { ...READY, model: { ...READY.model, ready: false, problem: problem ?? null } },
         idle
       );
-    expect(stateWord(null, { state: 'busy' })).toBe('loading…');
-    expect(stateWord(null, { state: 'failed', error: null })).toBe('no answer');
+    expect(stateLabel(null, { state: 'busy' })).toBe('loading…');
+    expect(stateLabel(null, { state: 'failed', error: null })).toBe('no answer');
     expect(notReady('key')).toBe('gpt-5-mini: no key');
     expect(notReady('loading')).toBe('gpt-5-mini: loading…');
     expect(notReady('server')).toBe('gpt-5-mini: not ready');

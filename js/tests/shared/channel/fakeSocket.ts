@@ -9,7 +9,7 @@ export class FakeSocket {
   static all: FakeSocket[] = [];
   readonly url: URL;
   /** What the page has said. */
-  readonly said: Frame[] = [];
+  readonly sent: Frame[] = [];
   readyState = 0;
   onmessage: ((message: { data: string }) => void) | null = null;
   onclose: ((event: { code: number }) => void) | null = null;
@@ -27,7 +27,7 @@ export class FakeSocket {
   }
 
   send(text: string): void {
-    this.said.push(JSON.parse(text) as Frame);
+    this.sent.push(JSON.parse(text) as Frame);
   }
 
   tell(frame: Frame): void {

@@ -36,13 +36,13 @@ describe('the socket of a page', () => {
 
   function asked(): unknown[] {
     return line()
-      .said.filter(({ type }) => type === 'subscribe')
+      .sent.filter(({ type }) => type === 'subscribe')
       .map(({ context_id, after }) => [context_id, after]);
   }
 
   function idOf(context: string): unknown {
     return line()
-      .said.filter(({ context_id }) => context_id === context)
+      .sent.filter(({ context_id }) => context_id === context)
       .at(-1)?.['subscription'];
   }
 
@@ -63,7 +63,7 @@ describe('the socket of a page', () => {
   it('asks for each conversation once the server has said hello, and brings each its own', () => {
     const first = follow('c1', 4);
     line().readyState = 1;
-    expect(line().said).toEqual([]);
+    expect(line().sent).toEqual([]);
     line().greet();
     const second = follow('c2', 7);
     expect(asked()).toEqual([
@@ -123,7 +123,7 @@ describe('the socket of a page', () => {
       ['c1', 4],
       ['c1', 5]
     ]);
-    expect(line().said).toContainEqual({ type: 'unsubscribe', subscription: before });
+    expect(line().sent).toContainEqual({ type: 'unsubscribe', subscription: before });
     // Was on its way when the question was asked: it would be out of turn.
     line().tell({ type: 'event', subscription: before, event: event(7) });
     send('c1', 6, 7);
@@ -139,16 +139,16 @@ describe('the socket of a page', () => {
     line().greet();
     first.end();
     first.end();
-    expect(line().said).toHaveLength(1);
+    expect(line().sent).toHaveLength(1);
     second.end();
-    expect(line().said[1]).toEqual({
+    expect(line().sent[1]).toEqual({
       type: 'unsubscribe',
-      subscription: line().said[0]?.['subscription']
+      subscription: line().sent[0]?.['subscription']
     });
     line().lose();
     vi.advanceTimersByTime(1000);
     line().greet();
-    expect(line().said).toEqual([]);
+    expect(line().sent).toEqual([]);
   });
 
   it('gives up a conversation that is not there, and that one only', () => {
@@ -213,7 +213,7 @@ describe('the socket of a page', () => {
     vi.advanceTimersByTime(1000);
     first?.greet();
     expect(seen).toEqual(['reconnecting']);
-    expect(first?.said).toEqual([]);
+    expect(first?.sent).toEqual([]);
   });
 
   it('passes on what happened elsewhere, and says whenever it is connected', () => {
@@ -240,12 +240,12 @@ describe('the socket of a page', () => {
     line().greet();
     line().tell({ type: 'question', id: 3, op: 'read', path: 'n.ipynb' });
     answer({ type: 'answer', question: 3 });
-    expect(line().said).toEqual([{ type: 'answer', question: 3 }]);
+    expect(line().sent).toEqual([{ type: 'answer', question: 3 }]);
     line().lose();
     vi.advanceTimersByTime(1000);
     line().greet();
     answer({ type: 'answer', question: 3 });
-    expect(line().said).toEqual([]);
+    expect(line().sent).toEqual([]);
   });
 });
 

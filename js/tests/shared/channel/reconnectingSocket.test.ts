@@ -35,7 +35,7 @@ describe('a socket that reconnects', () => {
     socket.send({ type: 'early' });
     line().greet();
     socket.send({ type: 'now' });
-    expect(line().said).toEqual([{ type: 'now' }]);
+    expect(line().sent).toEqual([{ type: 'now' }]);
     expect(socket.isConnected).toBe(true);
   });
 
@@ -78,6 +78,6 @@ describe('a socket that reconnects', () => {
     line().greet();
     late({ type: 'answer' });
     expect(heard).toEqual(['hello', 'lost', 'hello', 'lost', 'hello']);
-    expect(line().said).toEqual([]);
+    expect(line().sent).toEqual([]);
   });
 });

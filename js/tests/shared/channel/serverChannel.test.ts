@@ -17,7 +17,7 @@ class Greeting extends FakeSocket {
 /** All that pages have subscribed to, over whatever connection. */
 function subscribed(): { socket: FakeSocket; id: number; context: string; after: number }[] {
   return FakeSocket.all.flatMap(socket =>
-    socket.said
+    socket.sent
       .filter(({ type }) => type === 'subscribe')
       .map(frame => ({
         socket,
@@ -59,7 +59,7 @@ function openOnFakeFetch(): FarSide {
         after,
         open:
           socket.readyState < 2 &&
-          !socket.said.some(
+          !socket.sent.some(
             ({ type, subscription }) => type === 'unsubscribe' && subscription === id
           )
       }));

@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
 import { Comments } from '../../../src/shared/lazyComponents';
-import { asMessage, commented } from '../../../src/shared/comments/places';
+import { asMessage, commented } from '../../../src/shared/comments/targets';
 import { Diff } from '../../../src/shared/ui/Diff';
 import { HostProvider } from '../../../src/shared/card/host';
 import { RunCard } from '../../../src/shared/run/RunCard';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { withoutAssumptions } from '../../../src/shared/effects/Assumptions';
 import { WithFigures } from '../../../src/shared/effects/Figures';
-import { expectationWords, pinsFor } from '../../../src/shared/effects/pins';
+import { describeExpectation, pinsFor } from '../../../src/shared/effects/pins';
 import { HostProvider } from '../../../src/shared/card/host';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import type { DataEffect, Figure, RunCardData, TableState } from '../../../src/shared/types';
@@ -109,14 +109,14 @@ describe('data effects', () => {
 
 describe('what can be pinned', () => {
   it('is what is true of all rows', () => {
-    expect(pinsFor('orders', TABLE).map(expectationWords)).toEqual([
+    expect(pinsFor('orders', TABLE).map(describeExpectation)).toEqual([
       'rows = 12,612',
       'columns = 2',
       'id is unique',
       'no missing id',
       'revenue ≥ 0'
     ]);
-    expect(pinsFor('orders', { ...TABLE, sampled: true }).map(expectationWords)).toEqual([
+    expect(pinsFor('orders', { ...TABLE, sampled: true }).map(describeExpectation)).toEqual([
       'rows = 12,612',
       'columns = 2'
     ]);

@@ -19,7 +19,7 @@ interface Shown {
   sent: () => void;
 }
 
-function Writing({
+function OutputSpeed({
   server,
   place,
   sent
@@ -47,7 +47,7 @@ function show(place: MentionPlace = { context: 'c1', role: 'planner' }): Shown {
     server.answers.set(`GET mentions?q=${q}&notebook=a.ipynb`, answer);
   }
   const sent = vi.fn();
-  const screen = draw(<Writing server={server} place={place} sent={sent} />);
+  const screen = draw(<OutputSpeed server={server} place={place} sent={sent} />);
   return { screen, server, sent, field: one<HTMLTextAreaElement>(screen, 'textarea') };
 }
 

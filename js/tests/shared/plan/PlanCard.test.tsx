@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel/channel';
 import { HostProvider } from '../../../src/shared/card/host';
-import type { PlanPlace } from '../../../src/shared/plan/place';
+import type { PlanRef } from '../../../src/shared/plan/planRef';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import {
@@ -136,7 +136,7 @@ describe('a plan that waits for approval', () => {
 });
 
 describe('a plan that is kept', () => {
-  const said = (what: string) => (place: PlanPlace) => (
+  const said = (what: string) => (place: PlanRef) => (
     <p>{`${what} of ${place.planId}, revision ${place.revision}`}</p>
   );
   const host = { plans: { History: said('History'), SaveWorkflow: said('Saving') } };

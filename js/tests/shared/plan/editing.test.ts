@@ -6,7 +6,7 @@ import {
   moveStep,
   removeStep,
   toggleDependency,
-  wouldCircle
+  wouldCreateCycle
 } from '../../../src/shared/plan/editing';
 import { isChain, layout } from '../../../src/shared/plan/layout';
 import { plan, step } from '../../runs';
@@ -58,9 +58,9 @@ describe('editing a plan', () => {
   });
 
   it('sees that steps would wait for each other', () => {
-    expect(wouldCircle(plan(3), '1', '3')).toBe(true);
-    expect(wouldCircle(plan(3), '3', '1')).toBe(false);
-    expect(wouldCircle(plan(3), '2', '2')).toBe(true);
+    expect(wouldCreateCycle(plan(3), '1', '3')).toBe(true);
+    expect(wouldCreateCycle(plan(3), '3', '1')).toBe(false);
+    expect(wouldCreateCycle(plan(3), '2', '2')).toBe(true);
   });
 
   it('reads names with commas between them', () => {

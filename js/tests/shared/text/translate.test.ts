@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { money, tokens } from '../../../src/shared/text/format';
 import { roleLook } from '../../../src/shared/role/roles';
-import { counted, said, setTranslation, t } from '../../../src/shared/text/translate';
+import { counted, translateKnown, setTranslation, t } from '../../../src/shared/text/translate';
 
 const LOUD = {
   __: (text: string) => text.toUpperCase(),
@@ -53,10 +53,10 @@ describe('counted', () => {
 describe('said', () => {
   it('translates sentences, and leaves everything else as it came', () => {
     setTranslation(LOUD);
-    expect(said('Try again')).toBe('TRY AGAIN');
-    expect(said('built-in guide')).toBe('BUILT-IN GUIDE');
+    expect(translateKnown('Try again')).toBe('TRY AGAIN');
+    expect(translateKnown('built-in guide')).toBe('BUILT-IN GUIDE');
     for (const text of ['constructor', 'Take %1', 'Hidden\u0004text', 'Two\nlines', '']) {
-      expect(said(text)).toBe(text);
+      expect(translateKnown(text)).toBe(text);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { inParts } from '../../../src/lab/notebook/answers';
+import { splitAnswer } from '../../../src/lab/notebook/splitAnswer';
 
 interface Part {
   question: number;
@@ -11,7 +11,7 @@ interface Part {
 describe('an answer', () => {
   it('travels in parts that make it up again, the last one marked', () => {
     const answer = { ok: true as const, source: 'x'.repeat(1_200_000) };
-    const parts = inParts(7, answer) as Part[];
+    const parts = splitAnswer(7, answer) as Part[];
     expect(parts.map(({ question, last }) => [question, last])).toEqual([
       [7, false],
       [7, false],
@@ -22,7 +22,7 @@ describe('an answer', () => {
 
   it('has no character cut in two, as halves cannot be encoded', () => {
     for (const before of ['', 'x']) {
-      const parts = inParts(1, {
+      const parts = splitAnswer(1, {
         ok: true,
         ...{ source: before + '😀'.repeat(600_000) }
       }) as Part[];

@@ -1,26 +1,20 @@
-/**
- * Where the user is in the side panel, and what is about to be said there. Commands change it from
- * outside.
- */
+/** Navigation state of the side panel and the draft message, which commands can change. */
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
-export class PanelPlace {
-  /** The conversation that is open, or null for the overview. */
+export class PanelState {
+  /** The open conversation, or null for the overview. */
   context: string | null = null;
-  /** What stands in the field for a new conversation. */
+  /** Draft of a new conversation's first message. */
   draft = '';
-  /**
-   * The role of the draft, where a command has given it one; else the role that the user prefers.
-   */
+  /** Role of the draft, if a command set one; else the preferred role. */
   role: string | null = null;
-  /** Grows whenever the field should get the keyboard. */
-  summons = 0;
-  /** Whether somebody has asked for the tour. */
+  /** Incremented to focus the field. */
+  focusRequests = 0;
   isTourWanted = false;
-  private readonly _changed = new Signal<PanelPlace, void>(this);
+  private readonly _changed = new Signal<PanelState, void>(this);
 
-  get changed(): ISignal<PanelPlace, void> {
+  get changed(): ISignal<PanelState, void> {
     return this._changed;
   }
 
@@ -39,25 +33,25 @@ export class PanelPlace {
     this._changed.emit();
   }
 
-  /** The user has chosen another role: that one counts. */
+  /** The user's own choice of role takes precedence. */
   forgetRole(): void {
     this.role = null;
     this._changed.emit();
   }
 
-  /** The tour is about the overview. */
+  /** The tour needs the overview. */
   showTour(isWanted = true): void {
     this.context = isWanted ? null : this.context;
     this.isTourWanted = isWanted;
     this._changed.emit();
   }
 
-  /** To the field for a new conversation, with words and a role to begin with, if given. */
+  /** Focuses the field for a new conversation, with an optional draft and role. */
   begin(draft: string | null = null, role: string | null = null): void {
     this.context = null;
     this.draft = draft ?? this.draft;
     this.role = role;
-    this.summons += 1;
+    this.focusRequests += 1;
     this._changed.emit();
   }
 }

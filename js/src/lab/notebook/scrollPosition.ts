@@ -1,16 +1,13 @@
-/**
- * Changes the notebook under a user who is at work in it: what they look at and type in stays where
- * it is.
- */
+/** Changes a notebook without moving what the user looks at or types in. */
 
 import type { Notebook } from '@jupyterlab/notebook';
 
 type Cell = Notebook['widgets'][number];
 
-/** Lab lays out what is new over some frames. */
+/** Lab lays out new cells over several frames. */
 const FRAMES = 6;
 
-export function keepSteady(notebook: Notebook, change: () => void): void {
+export function keepScrollPosition(notebook: Notebook, change: () => void): void {
   const anchor = anchorOf(notebook);
   const top = anchor?.node.getBoundingClientRect().top ?? 0;
   const typing = typingIn(notebook);
@@ -26,10 +23,7 @@ export function keepSteady(notebook: Notebook, change: () => void): void {
   }
 }
 
-/**
- * The cell that must not jump: the one the user is in, if they see it, else the first that they
- * see.
- */
+/** The cell to keep in place: the active one if visible, else the first visible one. */
 function anchorOf(notebook: Notebook): Cell | null {
   const view = notebook.outerNode.getBoundingClientRect();
   const isSeen = (cell: Cell): boolean => {
@@ -43,7 +37,7 @@ function anchorOf(notebook: Notebook): Cell | null {
   return notebook.widgets.find(isSeen) ?? null;
 }
 
-/** Until all is laid out, or the user scrolls. */
+/** Until layout has settled, or the user scrolls. */
 function holdAt(
   notebook: Notebook,
   anchor: Cell,
@@ -65,7 +59,7 @@ function holdAt(
   }
 }
 
-/** Lab moves a cell by making it anew; who types in it must be able to go on. */
+/** Lab moves a cell by recreating it; restores focus and cursor, so that typing can continue. */
 function typingIn(notebook: Notebook): (() => void) | null {
   const cell = notebook.activeCell;
   if (cell === null || notebook.mode !== 'edit' || !cell.editor?.hasFocus()) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { mayMention, typedAt } from '../../../src/shared/mentions/typed';
+import { mayMention, mentionAt } from '../../../src/shared/mentions/mentionAt';
 
 describe('what is being typed', () => {
   it.each([
@@ -14,18 +14,21 @@ describe('what is being typed', () => {
     ['/rev', '/rev'],
     ['/github:re', '/github:re']
   ])('%s', (text, typed) => {
-    expect(typedAt(text, text.length)).toEqual({ text: typed, start: text.length - typed.length });
+    expect(mentionAt(text, text.length)).toEqual({
+      text: typed,
+      start: text.length - typed.length
+    });
   });
 
   it.each(['ann@example', 'plot', '@a b', 'a /rev', ' /rev', '@a,', '@"a b" '])(
     'nothing in %s',
     text => {
-      expect(typedAt(text, text.length)).toBeNull();
+      expect(mentionAt(text, text.length)).toBeNull();
     }
   );
 
   it('is what stands before the cursor', () => {
-    expect(typedAt('@sales by month', 4)).toEqual({ text: '@sal', start: 0 });
+    expect(mentionAt('@sales by month', 4)).toEqual({ text: '@sal', start: 0 });
   });
 
   it('knows when there is nothing to look up', () => {

@@ -1,13 +1,15 @@
-/** What of a card can be commented on: a diff, a step of a plan, an output; or some lines of it. */
+/**
+ * Parts of a card that can be commented on: a diff, a plan step, an output, or some lines of one.
+ */
 
 import { t } from '../text/translate';
 
 export interface Place {
-  /** What is commented on, as people say it: `step 2`. */
+  /** For people, such as `step 2`. */
   name: string;
-  /** How the comment begins that goes to the agent. */
+  /** How the comment to the agent begins. */
   words: string;
-  /** The lines that are meant. */
+  /** The selected lines. */
   quote: string;
   element: HTMLElement;
 }
@@ -15,20 +17,19 @@ export interface Place {
 export const COMMENTABLE = '.cw-diff, .cw-output, .cw-step';
 const MAX_QUOTE = 1000;
 
-/** The place that holds a node, within a card. */
 export function placeOf(node: Node | null, card: HTMLElement): HTMLElement | null {
   const element = node instanceof Element ? node : (node?.parentElement ?? null);
   const found = element?.closest<HTMLElement>(COMMENTABLE) ?? null;
   return found && card.contains(found) ? found : null;
 }
 
-/** What is selected, if it is something to read. */
+/** Null if the selection is empty or contains no text. */
 export function selectedIn(page: Document): Range | null {
   const selection = page.getSelection();
   return selection?.rangeCount && selection.toString().trim() ? selection.getRangeAt(0) : null;
 }
 
-/** The place as it would be commented on now: what is selected in it counts. */
+/** Describes a part of the card, narrowed to the selection in it. */
 export function commented(element: HTMLElement): Place {
   const range = selectedIn(element.ownerDocument);
   const isInside = range !== null && element.contains(range.startContainer);
@@ -84,7 +85,7 @@ function ofDiff(element: HTMLElement, range: Range | null): Place {
   };
 }
 
-/** The number that each line of a diff has in the new file; 0 for what is no line of it. */
+/** Line numbers in the new file; 0 for lines that are not in it. */
 function numbersOf(lines: readonly string[]): number[] {
   let next = 1;
   let isHunk = !lines.some(line => line.startsWith('@@'));
@@ -102,7 +103,6 @@ function numbersOf(lines: readonly string[]): number[] {
   });
 }
 
-/** All comments as one message, each with its place. */
 export function asMessage(comments: readonly (Place & { text: string })[]): string {
   return comments
     .map(({ words, quote, text }) => {

@@ -1,24 +1,19 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Closer to the end than this counts as being there. */
+/** Pixels from the end that still count as the end. */
 const NEAR = 40;
 
-export interface FollowedEnd {
-  /** Bring the end into view, and keep it there. */
+export interface FollowEnd {
+  /** Scrolls to the end, and follows it. */
   toEnd(): void;
-  /** What is in view stays where it is while things are added above it, until the user scrolls. */
+  /** Keeps the visible part in place while content is added above, until the user scrolls. */
   hold(): void;
 }
 
-/**
- * Keeps the end in view while things are added, as long as the user has not scrolled away from it.
- */
-export function useFollowedEnd(scroll: RefObject<HTMLElement>): FollowedEnd {
-  /**
-   * How far the view is from the end, which it keeps; null while the user reads somewhere by
-   * themselves.
-   */
+/** Follows the end while content is added, unless the user has scrolled away. */
+export function useFollowEnd(scroll: RefObject<HTMLElement>): FollowEnd {
+  /** Distance to the end that is kept; null while the user reads elsewhere. */
   const kept = useRef<number | null>(0);
   const place = useRef(() => undefined as void);
   useEffect(() => {
@@ -34,7 +29,8 @@ export function useFollowedEnd(scroll: RefObject<HTMLElement>): FollowedEnd {
       }
     };
     const look = (): void => {
-      // Something may have grown before this was heard: only who has moved has left the end.
+      // Content may have grown before the event: only a changed scroll position means that the user
+      // left the end.
       const isMoved = Math.abs(node.scrollTop - lastTop) > 1;
       lastTop = node.scrollTop;
       if (node.scrollHeight - node.scrollTop - node.clientHeight < NEAR) {

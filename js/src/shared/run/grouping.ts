@@ -1,4 +1,4 @@
-/** Puts entries together as people want to read them: what was only looked at becomes one line. */
+/** Groups entries for reading: read-only calls collapse into one line. */
 
 import { counted, t } from '../text/translate';
 import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
@@ -69,34 +69,30 @@ export function readsSentence(calls: readonly CallEntry[]): string {
 
 type MainState = Pick<RunState, 'entries' | 'plan' | 'tasks' | 'goal' | 'jobs'>;
 
-/**
- * What stands in the card's main column: what belongs to a plan step or to a delegated task stands
- * with that.
- */
+/** Entries of the main column; those of a plan step or delegated task are shown with it. */
 export function mainEntries(state: MainState): Entry[] {
   const tasks =
     state.plan?.steps.flatMap(step => state.tasks[step.id] ?? []) ?? delegationsOf(state);
   const own = new Set(tasks.flatMap(({ id, earlier }) => [...earlier, id]));
   return state.entries.filter(
-    entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry)
+    entry => !(entry.task && own.has(entry.task)) && !isRedundant(state, entry)
   );
 }
 
-/** A delegated task, or the beginning, and the agent's own words from there to the next one. */
-interface Stretch {
+/** A delegated task (or the start) and the agent's entries up to the next one. */
+interface Segment {
   task: TaskState | null;
   at: number;
   after: Entry[];
 }
 
 /**
- * Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes
- * first.
+ * Splits the main column where tasks were delegated. Tasks older than the oldest entry come first.
  */
-export function stretches(state: RunState, entries: readonly Entry[]): Stretch[] {
+export function segments(state: RunState, entries: readonly Entry[]): Segment[] {
   const placeOf = (task: TaskState): number =>
     state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
-  const delegated = delegationsOf(state).map((task): Stretch => ({
+  const delegated = delegationsOf(state).map((task): Segment => ({
     task,
     at: placeOf(task),
     after: []
@@ -104,7 +100,7 @@ export function stretches(state: RunState, entries: readonly Entry[]): Stretch[]
   const found = [{ task: null, at: -2, after: [] }, ...delegated].sort(
     (one, other) => one.at - other.at
   );
-  for (const entry of entries.filter(one => !isHandOver(state, one))) {
+  for (const entry of entries.filter(one => !isDelegationCall(state, one))) {
     const at = state.entries.indexOf(entry);
     found
       .filter(one => one.at < at)
@@ -114,8 +110,8 @@ export function stretches(state: RunState, entries: readonly Entry[]): Stretch[]
   return found;
 }
 
-/** The call that delegated a task; a row tells more of it. One that was refused has no row. */
-function isHandOver(state: RunState, entry: Entry): boolean {
+/** The call that delegated a task, which has its own row; a refused one has no row. */
+function isDelegationCall(state: RunState, entry: Entry): boolean {
   if (entry.kind !== 'call' || entry.tool !== 'delegate') {
     return false;
   }
@@ -124,38 +120,38 @@ function isHandOver(state: RunState, entry: Entry): boolean {
   return entry.ok === true || entry.refused === 'delegate_failed' || isRunning;
 }
 
-/** What the card says elsewhere: its goal in its title, an error at its end. */
-function isRepetition(state: MainState, entry: Entry): boolean {
+/** Entries that the card shows elsewhere: the goal in its title, an error at its end. */
+function isRedundant(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(
       ({ kind, error }) => kind !== 'check' && error === entry.text
     );
   }
   if (entry.kind === 'check') {
-    // How it was, before it was tried again.
+    // An earlier attempt.
     return state.entries.some(one => one.kind === 'check' && one.at > entry.at);
   }
   if (entry.kind === 'text' && entry.from === 'system') {
-    // What the model was told stands with the reply that was sent back.
+    // The correction is shown with the rejected reply.
     return state.entries.some(one => one.kind === 'text' && one.problem === entry.text);
   }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
   }
-  // Approving a plan is what makes the role actor.
+  // Approving a plan switches the role to actor.
   const isConsequence =
     entry.kind === 'role' &&
     entry.role === 'actor' &&
     state.entries.some(one => one.kind === 'decision' && one.approval);
-  // What a step's agent is told is not for the user, also when a newer revision no longer has the
-  // step. What is delegated is.
+  // A step's instructions are not for the user, even if a newer revision dropped the step;
+  // delegated tasks are.
   return (
     isConsequence ||
     (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'))
   );
 }
 
-/** When a step was begun last: the event said it, or else the message that assigned it. */
+/** The last start: from the event, else from the message that assigned the step. */
 export function taskStart(state: RunState, task: TaskState): string | null {
   const assigned = state.entries
     .filter(entry => entry.kind === 'assignment' && entry.task === task.id)

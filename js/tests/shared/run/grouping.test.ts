@@ -6,7 +6,7 @@ import {
   mainEntries,
   readsSentence,
   taskStart
-} from '../../../src/shared/run/fold';
+} from '../../../src/shared/run/grouping';
 import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard, messageOf } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';

@@ -3,9 +3,9 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
 import { ICoworkModel } from '../model/coworkModel';
 import { isOnServer } from './drives';
-import type { DataWatch } from './watchData';
+import type { DataWatch } from './dataWatch';
 
-/** Its code is loaded with the first notebook. */
+/** Loaded with the first notebook. */
 export const dataWatch: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:watch-data',
   description: 'Shows what cells that the user runs did to tables, once switched on.',
@@ -17,7 +17,7 @@ export const dataWatch: JupyterFrontEndPlugin<void> = {
       tracker.filter(panel => !panel.isDisposed && isOnServer(contents, panel));
     let watch: Promise<DataWatch> | null = null;
     const follow = async (panel: NotebookPanel): Promise<void> => {
-      watch ??= import('./watchData').then(
+      watch ??= import('./dataWatch').then(
         ({ DataWatch }) => new DataWatch(cowork.channel, panels)
       );
       (await watch).addSwitch(panel);

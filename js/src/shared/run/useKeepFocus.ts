@@ -2,10 +2,10 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 /**
- * A button that is clicked away takes the focus with it, and the keyboard would be back at the top
- * of the page. Then the card itself gets the focus; nothing else ever does.
+ * When a focused button disappears, the browser moves focus to the top of the page. Focus the card
+ * instead; nothing else.
  */
-export function useKeptFocus(root: RefObject<HTMLElement>): void {
+export function useKeepFocus(root: RefObject<HTMLElement>): void {
   useEffect(() => {
     const node = root.current;
     if (node === null) {
@@ -23,7 +23,7 @@ export function useKeptFocus(root: RefObject<HTMLElement>): void {
         }
       });
     };
-    // Any part of the card may draw itself anew, without the others knowing.
+    // Any part of the card may re-render on its own.
     const drawn = new MutationObserver(() => {
       if (focused !== null && !focused.isConnected && document.activeElement === document.body) {
         focused = null;

@@ -1,10 +1,10 @@
-/** How tools, risks and scopes are called on the screen. */
+/** Labels of tools, risks and scopes. */
 
 import type { Scope } from '../types';
-import { msg, said, t } from '../text/translate';
+import { msg, translateKnown, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 
-export function scopeWord(scope: Scope): string {
+export function scopeLabel(scope: Scope): string {
   switch (scope) {
     case 'session':
       return t('This session');
@@ -29,7 +29,7 @@ export function scopeHelp(scope: Scope, rules: readonly string[]): string {
   }
 }
 
-export function riskWord(risk: string): string {
+export function riskLabel(risk: string): string {
   switch (risk) {
     case 'low':
       return t('low risk');
@@ -69,12 +69,9 @@ const TOOLS: Record<string, string> = {
   delegate: msg('Hand over a task')
 };
 
-/**
- * What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not
- * know goes by its name.
- */
-export function toolWords(tool: string): string {
+/** Unknown tools keep their name; tools of an MCP server also name the server. */
+export function toolLabel(tool: string): string {
   const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  return words ? said(words) : oneLine(name ? `${name} (${server})` : tool, 80);
+  return words ? translateKnown(words) : oneLine(name ? `${name} (${server})` : tool, 80);
 }

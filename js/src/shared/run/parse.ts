@@ -1,9 +1,6 @@
-/**
- * Reading what came over the wire: whatever is missing or of the wrong type becomes something
- * harmless.
- */
+/** Parses wire data defensively: missing or mistyped values become harmless defaults. */
 
-import { assumptionsOf, expectationsOf } from '../effects/reading';
+import { assumptionsOf, expectationsOf } from '../effects/parse';
 import { isRecord } from '../channel/channel';
 import type {
   PermissionRequest,
@@ -40,7 +37,7 @@ export function questionOf(data: Record<string, unknown>): Question {
       description: text(one['description'])
     })),
     default: text(data['default']) || null,
-    // With no options at all, any text is an answer.
+    // Without options, any text is an answer.
     allow_custom: data['allow_custom'] === true || options.length === 0
   };
 }
@@ -150,7 +147,7 @@ export function reproductionOf(data: Record<string, unknown>): Reproduction {
   };
 }
 
-/** The cost is there only where somebody knows it. */
+/** `cost` is missing if no price is known. */
 export function usageOf(data: unknown): Usage {
   const fields = isRecord(data) ? data : {};
   const number = (key: string): number => (typeof fields[key] === 'number' ? fields[key] : 0);

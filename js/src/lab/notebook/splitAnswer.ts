@@ -1,6 +1,6 @@
-/** What the server asks this page about its notebooks, and how long answers travel. */
+/** Wire types of the server's questions about notebooks, and chunking of long answers. */
 
-/** The server takes no messages of any length. */
+/** Chunk size: the server limits the size of messages. */
 const PART = 500_000;
 
 export interface Question {
@@ -11,8 +11,8 @@ export interface Question {
 
 export type Answer = { ok: true } | { ok: false; code: string; message?: string };
 
-/** The frames that bring an answer. A character is never cut in two: halves are not text. */
-export function inParts(question: number, answer: Answer): object[] {
+/** Splits an answer into frames, never inside a surrogate pair. */
+export function splitAnswer(question: number, answer: Answer): object[] {
   const text = JSON.stringify(answer);
   const frames: object[] = [];
   let start = 0;

@@ -1,6 +1,6 @@
 /**
- * Effects, expectations, figures and assumptions as they are read: a notebook is anybody's, so what
- * a saved card says of them is checked here.
+ * Parses effects, expectations, figures and assumptions of saved cards. Notebooks are untrusted, so
+ * everything is validated here.
  */
 
 import { isRecord } from '../channel/channel';

@@ -1,16 +1,15 @@
 import type { Channel } from '../channel/channel';
 
-/** Which plan it is about, and where to ask. */
-export interface PlanPlace {
+/** Identifies a plan, with the channel to reach it. */
+export interface PlanRef {
   channel: Channel;
   context: string;
   planId: string;
   revision: number;
 }
 
-/** The address of something about that plan. */
-export function addressOf(
-  { context, planId }: PlanPlace,
+export function planUrl(
+  { context, planId }: PlanRef,
   what: string,
   query: Record<string, number> = {}
 ): string {

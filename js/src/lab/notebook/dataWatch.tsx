@@ -1,6 +1,6 @@
 /**
- * "Watch my data": what cells that the user runs did to tables, in a quiet line below each. Off
- * until the user switches it on, and remembered in the notebook.
+ * "Watch my data": a line below each cell that the user runs, saying what it did to tables. Off by
+ * default; the switch is stored in the notebook.
  */
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
@@ -16,12 +16,12 @@ import { staleCells } from './staleness';
 
 type Cell = Notebook['widgets'][number];
 
-/** The key of the notebook's metadata that is ours, and what in it remembers the switch. */
+/** Our key in the notebook's metadata, and the switch in it. */
 const METADATA = 'cowork';
 const WATCHED = 'watch_data';
 const ITEM = 'cowork-watch-data';
 
-export function isWatched(panel: NotebookPanel): boolean {
+function isWatched(panel: NotebookPanel): boolean {
   const ours = panel.content.model?.getMetadata(METADATA) as Record<string, unknown> | undefined;
   return ours?.[WATCHED] === true;
 }
@@ -71,7 +71,7 @@ export class DataWatch {
     });
   }
 
-  /** What there is before the user goes on: the first cell needs something to differ from. */
+  /** Takes the initial state, which the first cell is compared with. */
   private look(panel: NotebookPanel): void {
     if (isWatched(panel)) {
       this.ask(panel, { cell_id: '-', source: '', phase: 'before' }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Images that go with a message: taken in, made smaller, and kept until it is sent. */
+/** Images attached to a message: read, downscaled, and kept until it is sent. */
 
 import { useState } from 'preact/hooks';
 
@@ -7,13 +7,13 @@ import { t } from '../../shared/text/translate';
 
 export interface Picture {
   media_type: string;
-  /** As base64. */
+  /** Base64. */
   data: string;
 }
 
 export interface Pictures {
   items: readonly Picture[];
-  /** Why the last one was not taken. */
+  /** Why the last image was refused. */
   error: unknown;
   add(files: readonly File[]): Promise<void>;
   remove(picture: Picture): void;
@@ -21,10 +21,10 @@ export interface Pictures {
 }
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
-const MOST = 4;
+const MAX_IMAGES = 4;
 const MAX_BYTES = 5_000_000;
-/** Of all together, as a request takes them. */
-const MAX_TOGETHER = 5_800_000;
+/** Total size limit of a request, in base64 characters. */
+const MAX_TOTAL = 5_800_000;
 const MAX_SIDE = 1600;
 
 export function usePictures(): Pictures {
@@ -40,9 +40,9 @@ export function usePictures(): Pictures {
         setItems(before => {
           const all = [...before, ...made];
           const size = all.reduce((sum, { data }) => sum + bytesOf(data), 0);
-          if (all.length > MOST || size > MAX_TOGETHER) {
+          if (all.length > MAX_IMAGES || size > MAX_TOTAL) {
             setError(
-              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MOST)))
+              refusal(t('A message can have at most %1 images, 5 MB in total.', String(MAX_IMAGES)))
             );
             return before;
           }
@@ -60,12 +60,12 @@ export function usePictures(): Pictures {
   };
 }
 
-/** The images among what was pasted or dropped. */
+/** Images in pasted or dropped data. */
 export function imagesIn(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter(({ type }) => type.startsWith('image/'));
 }
 
-/** As it is sent; a large one is drawn smaller. */
+/** Downscales large images. */
 async function pictureOf(file: File): Promise<Picture> {
   if (!TYPES.includes(file.type)) {
     throw refusal(t('Only PNG, JPEG, WebP and GIF images can be sent.'));

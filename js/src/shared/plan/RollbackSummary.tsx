@@ -10,8 +10,8 @@ export function isNothing({ restored, removed }: Rollback): boolean {
   return restored.length + removed.length === 0;
 }
 
-/** What a rollback did, or would do, file by file. */
-export function WhatHappens({
+/** What a rollback did or would do, by file. */
+export function RollbackSummary({
   result,
   isPreview = false
 }: {

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { useFollowedEnd, type FollowedEnd } from '../../../src/lab/panel/followEnd';
+import { useFollowEnd, type FollowEnd } from '../../../src/lab/panel/useFollowEnd';
 import { draw, one } from '../../screen';
 import { calm } from './drawing';
 
-let followed: FollowedEnd;
+let followed: FollowEnd;
 let grew = (): void => undefined;
 
 class Observer {
@@ -19,7 +19,7 @@ class Observer {
 
 function Talk(): VNode {
   const scroll = useRef<HTMLDivElement>(null);
-  followed = useFollowedEnd(scroll);
+  followed = useFollowEnd(scroll);
   return (
     <div id="talk" ref={scroll}>
       <p>words</p>

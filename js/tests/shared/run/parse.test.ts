@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { planOf, reproductionOf } from '../../../src/shared/run/reading';
+import { planOf, reproductionOf } from '../../../src/shared/run/parse';
 
 const rows = { id: 'exp_1', of: 'orders', check: 'rows', op: '=', value: 3, by: 'planner' };
 
