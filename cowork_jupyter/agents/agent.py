@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..bus import Journal
 from ..domain.connection import Connection
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
@@ -26,6 +25,7 @@ from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
+from ..store.journal import Journal
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation, delegate_tool

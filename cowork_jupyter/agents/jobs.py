@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from ..bus import Journal
 from ..domain.contexts import Job, JobStatus
 from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
+from ..store.journal import Journal
 from ..store.recovery import interrupt_parts
 from .ask.inquiries import status_of, withdraw
 from .run.outcome import Outcome

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..bus import Journal
 from ..domain.data import Data
 from ..domain.events import Event, EventData
 from ..domain.message_data import TextData
@@ -12,6 +11,7 @@ from ..domain.messages import Message, MessageRole, TextPart, message_type_of
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
 from ..store import Streamed, Transaction
+from ..store.journal import Journal
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..domain.contexts import Job
     from ..domain.health import Problem
     from ..roles import RoleCatalog
-    from ..service import CoworkService
+    from ..service.service import CoworkService
 
 MAX_BODY_SIZE = 8 * 1024 * 1024
 JUPYTER_PARAMETERS = {"token", "_xsrf", "no_track_activity"}

@@ -14,9 +14,9 @@ from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
 from cowork_jupyter.tools.registry import tools_with_kernels
-from cowork_jupyter.wiring import build_service
 from cowork_jupyter.workspace import Workspace
 
 from .rows import Row

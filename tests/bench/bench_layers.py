@@ -12,13 +12,13 @@ from pathlib import Path
 
 import openai
 
-from cowork_jupyter.bus import EventBus
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.events import Event, TextStreamed, type_of
 from cowork_jupyter.domain.identity import now
 from cowork_jupyter.llm.chunks import TextChunk
 from cowork_jupyter.llm.reader import ReplyReader
 from cowork_jupyter.store import Store
+from cowork_jupyter.store.journal import EventBus
 
 from .bench_http import WORDS, model_server, read_directly
 from .rows import Row

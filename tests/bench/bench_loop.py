@@ -18,10 +18,10 @@ from cowork_jupyter.domain.contexts import JobStatus, Usage
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolResult
 from cowork_jupyter.tools.registry import ToolRegistry
-from cowork_jupyter.wiring import build_service
 
 from .rows import Row
 

@@ -15,7 +15,6 @@ from cowork_jupyter.agents.run.budget import JobBudget
 from cowork_jupyter.agents.run.limits import RunLimits
 from cowork_jupyter.agents.run.model_request import RequestForm
 from cowork_jupyter.agents.run.model_session import HISTORY_TOKENS, ModelSession
-from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import TextStreamed
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
@@ -24,6 +23,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.store import Store
+from cowork_jupyter.store.journal import Journal
 
 from .rows import Row
 

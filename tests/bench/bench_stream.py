@@ -19,8 +19,8 @@ import psutil
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from tests.scripted import ScriptedServer, text
 
 from .rows import Row

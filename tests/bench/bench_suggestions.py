@@ -15,7 +15,7 @@ from cowork_jupyter.domain.suggestions import (
     SuggestionRequest,
     SuggestionText,
 )
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
 from tests.scripted import ScriptedServer, text
 
 from .bench_stream import folder, service_on

@@ -24,8 +24,8 @@ from cowork_jupyter.mcp.client.facts import McpServerFacts
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry
-from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench, make_bench
 

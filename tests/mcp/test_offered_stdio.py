@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.command import INTERRUPTED
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 
 from .conftest import PATIENCE
 from .offered import command, over_stdio, said

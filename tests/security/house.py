@@ -24,8 +24,8 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import RetryPolicy
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry, PlanRevision
-from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call
 
 from .cage import SECRET, picture, running_with, sandbox_of

@@ -90,7 +90,7 @@ async def test_an_unknown_address_gets_the_contracts_error(api: Api) -> None:
 async def test_a_failure_of_ours_shows_no_traceback(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cowork_jupyter.service import CoworkService
+    from cowork_jupyter.service.service import CoworkService
 
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise RuntimeError("secret detail")

@@ -203,7 +203,7 @@ import cowork_jupyter
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 
 async def main(workspace, data, base_url, old_context):
     settings = Settings(Path(workspace), Path(data), model="scripted", base_url=base_url)

@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ...bus import Journal
 from ...domain.contexts import Context, JobStatus
 from ...domain.errors import Conflict, InvalidInput
 from ...domain.events import (
@@ -32,6 +31,7 @@ from ...policy.calls import Risk
 from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, Scope
 from ...store import Asker, Inquiry, InquiryKind, Transaction
+from ...store.journal import Journal
 from ...store.records import PENDING
 from ..log import RunLog
 from .user import ONCE, Nobody, PermissionRequest, Ruling

@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...bus import Journal
 from ...domain.contexts import DONE, Context, Job, StepStatus, Task
 from ...domain.events import TaskCompleted, TaskStarted
 from ...domain.identity import now
 from ...domain.plan import Plan, PlanStep
 from ...domain.roles import AgentRole
 from ...store import PlanRevision, Transaction
+from ...store.journal import Journal
 from ..log import RunLog
 
 LARGE_PLAN = 50

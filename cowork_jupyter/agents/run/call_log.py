@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ...bus import Journal
 from ...domain.cell_changes import CellChange, CellDecision, CellEdit
 from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError
@@ -22,6 +21,7 @@ from ...domain.redaction import MaskedStream
 from ...domain.replies import ToolCall
 from ...effects.finding import text_for_model
 from ...store import Transaction
+from ...store.journal import Journal
 from ...tools.base import Clearance, ToolResult
 from ..log import RunLog
 from .tool_environment import ToolEnvironment

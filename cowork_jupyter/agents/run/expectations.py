@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...bus import Journal
 from ...domain.errors import CoworkError
 from ...domain.expectations import FILE, Expectation
 from ...domain.notices import Notice
 from ...effects.checking import CheckedExpectation, broken_in_words, in_words
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
+from ...store.journal import Journal
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
 

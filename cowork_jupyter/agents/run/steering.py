@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...bus import Journal
 from ...domain.contexts import QueuedMessage
 from ...domain.errors import Conflict, NotFound
 from ...domain.events import QueueChanged
 from ...domain.messages import Message
 from ...store import Transaction
+from ...store.journal import Journal
 from ..log import RunLog
 
 

@@ -16,8 +16,8 @@ from acp.core import AgentSideConnection
 
 from ..._version import __version__
 from ...domain.settings import Settings
-from ...service import CoworkService
-from ...wiring import build_service
+from ...service.service import CoworkService
+from ...service.wiring import build_service
 from .options import ROLE
 from .prompts import read_prompt
 from .session import AcpSession

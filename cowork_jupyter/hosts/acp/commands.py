@@ -9,7 +9,7 @@ from acp import schema
 from ...domain.errors import NotFound
 from ...domain.roles import DEFAULT_ROLE, AgentRole
 from ...record.markdown import code, line, table
-from ...service import CoworkService
+from ...service.service import CoworkService
 
 PLAN, EXECUTE, ROLLBACK, CHECKPOINTS, AUDIT = "plan", "execute", "rollback", "checkpoints", "audit"
 

@@ -17,7 +17,7 @@ from ...domain.errors import CoworkError
 from ...domain.events import ChosenScope, PermissionRequested
 from ...domain.replies import Question
 from ...record.markdown import fenced
-from ...service import CoworkService
+from ...service.service import CoworkService
 from .updates import Content, UpdateBuilder
 
 ANSWER, OTHER = "answer", "other"

@@ -7,7 +7,7 @@ from acp import schema
 from ...domain.contexts import Context
 from ...domain.errors import InvalidInput
 from ...domain.roles import AgentRole
-from ...service import CoworkService
+from ...service.service import CoworkService
 
 ROLE, MODEL = "role", "model"
 

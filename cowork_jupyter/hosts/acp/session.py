@@ -39,7 +39,7 @@ from ...domain.messages import Message, MessageType
 from ...domain.notices import ToolOutput
 from ...domain.replies import Question
 from ...domain.roles import AgentRole
-from ...service import CoworkService
+from ...service.service import CoworkService
 from ...store import Inquiry
 from . import commands
 from .inquiries import AcpInquiries, parse_answer, question_text

@@ -19,7 +19,7 @@ from ...domain.messages import Message, MessageType
 from ...domain.plan import Plan
 from ...domain.team import rights_of
 from ...record.markdown import fenced
-from ...service import CoworkService
+from ...service.service import CoworkService
 from .updates import plan_update
 
 INTERNAL = -32603

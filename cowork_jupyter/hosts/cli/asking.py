@@ -18,7 +18,7 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from ...agents.ask.user import Ruling
-    from ...service import CoworkService
+    from ...service.service import CoworkService
 
 _Asked = PermissionRequested | QuestionAsked
 _ENDED = "\x04"

@@ -28,10 +28,10 @@ from packaging.requirements import Requirement
 from traitlets.config import Config
 
 from ..._version import __version__
-from ...connections import Connections
 from ...domain.errors import InvalidInput
 from ...domain.settings import Settings
 from ...record import Redactor
+from ...service.connections import Connections
 from ..config import OPENAI_URL
 from .bundled_record import checkpoint_facts, database_facts, job_shapes
 from .installation import DoctorFinding, Promise, version_of

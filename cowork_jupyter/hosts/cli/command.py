@@ -14,7 +14,7 @@ from ...policy.visible import visible
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ..config import Cowork
 
     Commands = _SubParsersAction[ArgumentParser]
@@ -60,7 +60,7 @@ def settings_for(config: Cowork, arguments: Namespace) -> Settings:
 async def open_service(
     settings: Settings, *, interactive: bool = False
 ) -> AsyncIterator[CoworkService]:
-    from ...wiring import build_service
+    from ...service.wiring import build_service
 
     service = build_service(settings, interactive=interactive)
     try:

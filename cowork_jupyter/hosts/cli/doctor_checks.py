@@ -9,18 +9,18 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from ...connections import Connections, state_of
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
 from ...domain.health import lack_of
 from ...domain.settings import Settings
-from ...health import folder_problems
 from ...llm.reachable import HOW_TO_CONNECT, find_servers
 from ...mcp.client.config import Configured, ConfiguredServers
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
 from ...policy.rulebook import RuleBook, settings_offers
 from ...policy.trust import Trust
+from ...service.connections import Connections, state_of
+from ...service.health import folder_problems
 from ...tools.registry import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 
 from ..._version import __version__
-from ...local.download import Progress, describe, download
-from ...local.model_dir import Recommended
+from ...llm.local.download import Progress, describe, download
+from ...llm.local.model_dir import Recommended
 from .screen import Screen
 
 _LINES = 10

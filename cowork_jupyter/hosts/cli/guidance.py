@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...domain.settings import Settings
     from ...guidance.skills import Skill
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ..config import Cowork
     from .command import Commands
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .command import SUCCESS
 
 if TYPE_CHECKING:
-    from ...local.model_dir import ModelDir
+    from ...llm.local.model_dir import ModelDir
     from ..config import Cowork
     from .command import Commands
 
@@ -54,7 +54,7 @@ def add_to(commands: Commands) -> None:
 
 
 def list_models(config: Cowork, _arguments: Namespace) -> int:
-    from ...local.model_dir import CATALOGUE
+    from ...llm.local.model_dir import CATALOGUE
 
     model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
@@ -77,8 +77,8 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
 
 def get_model(config: Cowork, arguments: Namespace) -> int:
     """An interrupted download is resumed the next time."""
-    from ...local.download import DEFAULT_HUB
-    from ...local.model_dir import find_recommended
+    from ...llm.local.download import DEFAULT_HUB
+    from ...llm.local.model_dir import find_recommended
     from .downloading import get
 
     model_dir = _model_dir(config)
@@ -115,7 +115,7 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
 
 def use_small_model(config: Cowork, arguments: Namespace) -> int:
     """Stored with the connected server, if that has the model."""
-    from ...connections import Connections, check_small_model
+    from ...service.connections import Connections, check_small_model
 
     connections = Connections(config.settings(workspace=Path.cwd()))
     proposed = connections.with_small_model(arguments.model or "")
@@ -143,9 +143,9 @@ class _Choice:
     """The local model that the user's settings file names."""
 
     def __init__(self, config: Cowork) -> None:
-        from ...connections import SECTION
         from ...policy.administrator import Administrator
         from ...policy.settings_file import SettingsFile
+        from ...service.connections import SECTION
 
         settings = config.settings(workspace=Path.cwd())
         self._administrator = Administrator(settings.administrator_settings)
@@ -167,7 +167,7 @@ class _Choice:
 
 
 def _model_dir(config: Cowork) -> ModelDir:
-    from ...local.model_dir import ModelDir
+    from ...llm.local.model_dir import ModelDir
 
     return ModelDir(config.settings(workspace=Path.cwd()).data_dir)
 
@@ -179,7 +179,7 @@ def _state(used: bool, here: bool, partly: bool) -> str:
 
 
 def _warn_of_configuration(config: Cowork, choice: _Choice) -> None:
-    from ...connections import Connections
+    from ...service.connections import Connections
 
     connections = Connections(config.settings(workspace=Path.cwd()))
     if choice.file() and connections.is_configured:

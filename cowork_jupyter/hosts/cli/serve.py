@@ -15,7 +15,7 @@ from .command import FAILED, INTERRUPTED, SUCCESS, open_service, print_problem
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ..config import Cowork
     from .command import Commands
 

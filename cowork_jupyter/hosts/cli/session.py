@@ -28,7 +28,7 @@ from .narrator import CliOutcome, Narrator
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ...store import PlanRevision
 
 

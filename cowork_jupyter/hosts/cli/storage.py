@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from ...domain.settings import Settings
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ..config import Cowork
     from .command import Commands
     from .screen import Screen

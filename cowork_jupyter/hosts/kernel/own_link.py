@@ -25,7 +25,7 @@ from ...api.routes import Download, Stream, table
 from ...domain.contexts import Initiator, RequestOrigin
 from ...domain.health import Problem
 from ...domain.settings import Settings
-from ...service import CoworkService
+from ...service.service import CoworkService
 from ..jupyter_problems import lab_problems
 from ..service_thread import ServiceThread
 from .link import Deliver, Policy
@@ -93,7 +93,7 @@ class OwnLink:
 
     def __init__(self, settings: Settings, shell: Any = None) -> None:
         """Must be called in the thread that runs the cells. `shell` runs the agent's code."""
-        from ...wiring import build_service
+        from ...service.wiring import build_service
 
         self.settings = settings
         self._has_cards = False

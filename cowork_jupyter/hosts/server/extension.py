@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...domain.health import Problem
     from ...domain.settings import Settings
     from ...mcp.server.http import HttpSessions
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from .cell_marks import CellMarks
     from .housekeeping import KeepAwake
     from .kernels import ServerKernels
@@ -123,7 +123,7 @@ class CoworkExtension(ExtensionApp):
             return self._service or self._build_service()
 
     def _build_service(self) -> CoworkService:
-        from ...wiring import build_service
+        from ...service.wiring import build_service
         from .housekeeping import KeepAwake, SharedInterpreter
         from .kernels import ServerKernels
         from .metrics import Metrics, Telemetry

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine
 
     from ...mcp.server.http import HttpSessions
-    from ...service import CoworkService
+    from ...service.service import CoworkService
     from ..service_thread import ServiceThread
     from .activity import ActivityFeed
     from .kernel_tokens import KernelTokens

@@ -14,7 +14,7 @@ from .tabs import real_path
 
 if TYPE_CHECKING:
     from ...domain.contexts import Job
-    from ...service import CoworkService
+    from ...service.service import CoworkService
 
 
 CHECK_SECONDS = 5.0

@@ -12,11 +12,11 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ...bus import Journal
 from ...domain.contexts import Job
 from ...domain.errors import NotFound
 from ...domain.memory import MemoryDecision, with_notes
 from ...guidance.memory import MEMORY_FILE, MemoryText, WorkspaceMemory
+from ...store.journal import Journal
 from ...tools.diff import diff
 from ...workspace import Workspace
 from .notes import evidence_of, is_kept, may_teach, notes_of

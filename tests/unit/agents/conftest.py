@@ -18,8 +18,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import RetryPolicy
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from tests.scripted import ScriptedServer
 
 from .agreeable import Agreeable

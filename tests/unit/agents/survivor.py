@@ -11,12 +11,12 @@ import openai  # noqa: F401
 
 import cowork_jupyter.agents.agent
 import cowork_jupyter.agents.jobs
-import cowork_jupyter.bus
+import cowork_jupyter.store.journal
 import cowork_jupyter.tools.registry  # noqa: F401
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 
 from .agreeable import Agreeable
 

@@ -14,8 +14,8 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
-from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, calls, forbidden, rate_limited, stall, text
 
 from .conftest import Bench

@@ -20,8 +20,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry, PlanRevision
-from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call, calls, result, text
 
 from .conftest import Bench, make_bench

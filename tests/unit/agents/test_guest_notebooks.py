@@ -14,11 +14,11 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.kernel.scratch import require_notebook
 from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
-from cowork_jupyter.wiring import build_service
 from cowork_jupyter.workspace import Workspace
 
 from .test_guests import call

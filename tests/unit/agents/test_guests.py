@@ -20,10 +20,10 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.mcp.server.tool_host import GuestCaller
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry
 from cowork_jupyter.tools.base import ToolResult
-from cowork_jupyter.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 

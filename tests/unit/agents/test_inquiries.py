@@ -21,9 +21,9 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry, PlanRevision
-from cowork_jupyter.wiring import build_service
 
 from ...scripted import Scripted, ScriptedServer, call, result, stall, text
 from . import survivor

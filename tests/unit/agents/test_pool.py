@@ -168,7 +168,7 @@ def test_choosing_dask_does_not_import_it_yet() -> None:
     code = (
         "import sys; from pathlib import Path;"
         "from cowork_jupyter.domain.settings import Settings;"
-        "from cowork_jupyter.wiring import build_service;"
+        "from cowork_jupyter.service.wiring import build_service;"
         "service = build_service(Settings(Path(), Path(), workers='dask'));"
         "assert service.plans.pool;"
         "assert not {'distributed', 'dask'} & set(sys.modules)"

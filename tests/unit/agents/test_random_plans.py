@@ -18,9 +18,9 @@ from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import PlanRevision
-from cowork_jupyter.wiring import build_service
 from tests.quick import each
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.process]

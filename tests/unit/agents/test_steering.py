@@ -13,8 +13,8 @@ from cowork_jupyter.agents.run.steering import queue_message, take_back
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
-from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, text
 
 from .conftest import Bench

@@ -16,7 +16,7 @@ from cowork_jupyter.domain.message_data import TaskAssignmentData
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.workflows import Draft
 from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.bus import Journal
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, create_checkpoints
 from cowork_jupyter.checkpoints import writer as ledgers
 from cowork_jupyter.checkpoints.entries import Snapshot
@@ -32,6 +31,7 @@ from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.record.changes import compare
 from cowork_jupyter.store import Store, StoreError
+from cowork_jupyter.store.journal import Journal
 
 pytestmark = pytest.mark.asyncio
 

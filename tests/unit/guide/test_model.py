@@ -20,7 +20,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.llm.chunks import Finished, ModelRequest, TextChunk
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 from tests.unit.agents.agreeable import Agreeable
 from tests.unit.agents.conftest import Bench
 

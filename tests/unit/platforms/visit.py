@@ -45,7 +45,7 @@ def import_all() -> dict[str, str]:
 async def look_around(workspace: Path) -> dict[str, Any]:
     """Use the service as a person would who has just installed it."""
     from cowork_jupyter.domain.settings import Settings
-    from cowork_jupyter.wiring import build_service
+    from cowork_jupyter.service.wiring import build_service
 
     settings = Settings(workspace=workspace, data_dir=workspace.parent / "data")
     service = build_service(settings, interactive=False)  # nothing here is confined, so all asks

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guidance.memory import MEMORY_FILE
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
 
 from .twice import ANSWERS, WISH, carry_out, guide_in, settings_in, turns
 

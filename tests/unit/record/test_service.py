@@ -17,8 +17,8 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.record import ExportFormat
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call, plan, result, text
 from tests.scripted.server import last_words
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from cowork_jupyter.domain.contexts import Job
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from tests.unit.agents.agreeable import Agreeable
 
 WISH = "Clean the orders and handle missing values"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.events import Event, ReasoningStreamed, TextStreamed
 from cowork_jupyter.store import Store, StoreError, stream_buffer
+from cowork_jupyter.store.journal import Journal
 
 from .appending import notice
 

@@ -12,8 +12,8 @@ import pytest_asyncio
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 
 from .plans import template
 

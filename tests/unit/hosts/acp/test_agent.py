@@ -11,8 +11,8 @@ import pytest
 
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.acp.agent import CoworkAgent
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.events import Event, EventType, QuestionAsked
 from cowork_jupyter.domain.identity import now
 from cowork_jupyter.hosts.cli.asking import TerminalInput, TerminalPrompter
 from cowork_jupyter.hosts.cli.screen import Screen
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.store import Inquiry
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 

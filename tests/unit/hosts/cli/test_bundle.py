@@ -14,7 +14,7 @@ import pytest
 
 from cowork_jupyter.hosts.cli.installation import DoctorFinding
 from cowork_jupyter.hosts.config import Cowork
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 from tests.scripted import ScriptedServer, call, text
 
 from .terminals import run_here

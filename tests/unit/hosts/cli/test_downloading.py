@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.hosts.cli.downloading import DownloadProgress
 from cowork_jupyter.hosts.cli.screen import Screen
-from cowork_jupyter.local.download import Progress
+from cowork_jupyter.llm.local.download import Progress
 
 GB = 10**9
 

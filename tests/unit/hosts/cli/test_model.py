@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.connections import Connections
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli import downloading
 from cowork_jupyter.hosts.config import Cowork
-from cowork_jupyter.local.download import Progress
-from cowork_jupyter.local.model_dir import ModelDir
+from cowork_jupyter.llm.local.download import Progress
+from cowork_jupyter.llm.local.model_dir import ModelDir
+from cowork_jupyter.service.connections import Connections
 from tests.scripted import ScriptedServer
-from tests.unit.local.publisher import CONTENT, WANTED, Publisher, publishing
+from tests.unit.llm.local.publisher import CONTENT, WANTED, Publisher, publishing
 
 from .terminals import run_here as run
 

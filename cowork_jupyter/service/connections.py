@@ -11,25 +11,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .agents.run.usage import DayAccount, meter
-from .domain.connection import FORM, Connection
-from .domain.errors import Conflict, Forbidden, InvalidInput
-from .domain.health import ModelState
-from .domain.operations import Observe, ignore_operation
-from .domain.redaction import Mask, is_real_key, without_credentials
-from .domain.settings import Settings
-from .llm.client import observe_answer
-from .llm.keys import Keys
-from .llm.providers import Provider, provider_at
-from .llm.reachable import NotReachable, check_key, probe
-from .llm.tokens import TokenCounter
-from .policy.administrator import WHO, Administrator
-from .policy.settings_file import SettingsFile
+from ..agents.run.usage import DayAccount, meter
+from ..domain.connection import FORM, Connection
+from ..domain.errors import Conflict, Forbidden, InvalidInput
+from ..domain.health import ModelState
+from ..domain.operations import Observe, ignore_operation
+from ..domain.redaction import Mask, is_real_key, without_credentials
+from ..domain.settings import Settings
+from ..llm.client import observe_answer
+from ..llm.keys import Keys
+from ..llm.providers import Provider, provider_at
+from ..llm.reachable import NotReachable, check_key, probe
+from ..llm.tokens import TokenCounter
+from ..policy.administrator import WHO, Administrator
+from ..policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
-    from .llm.chunks import Chunk, ModelRequest
-    from .llm.client import LanguageModel
-    from .local.model import LocalModel
+    from ..llm.chunks import Chunk, ModelRequest
+    from ..llm.client import LanguageModel
+    from ..llm.local.model import LocalModel
 
 SECTION = "model"
 """Of the user's settings file: `{"local"}`, or `{"base_url", "model"}` and perhaps `{"small_model",
@@ -256,15 +256,15 @@ class CurrentModel:
 
     def _make(self, connection: Connection) -> LanguageModel:
         if connection.is_guide:
-            from .guide.model import GuideModel
+            from ..guide.model import GuideModel
 
             return GuideModel()
         if connection.local:
-            from .local.model import LocalModel
+            from ..llm.local.model import LocalModel
 
             self._local[connection] = LocalModel(connection.local, options=self._options)
             return self._local[connection]
-        from .llm.client import Model
+        from ..llm.client import Model
 
         return Model(
             base_url=connection.base_url,
@@ -278,7 +278,7 @@ class CurrentModel:
 def state_of(connection: Connection) -> ModelState:
     """The state of a connection, without starting anything."""
     if connection.local:
-        from .local.model import LocalServer
+        from ..llm.local.model import LocalServer
 
         return LocalServer(connection.local).state()
     return probe(connection)

@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Protocol
 
-from .domain.events import Event, EventData
-from .domain.messages import Message
-from .store import Store, StreamBuffer, Streamed, Transaction
+from ..domain.events import Event, EventData
+from ..domain.messages import Message
+from . import Store, StreamBuffer, Streamed, Transaction
 
 QUEUE_SIZE = 256
 PAGE_SIZE = 256

@@ -6,9 +6,9 @@ import logging
 import time
 from dataclasses import dataclass
 
-from .domain import events
-from .domain.contexts import JobStatus
-from .domain.operations import JobBegun, JobEnded, Observe, Operation
+from ..domain import events
+from ..domain.contexts import JobStatus
+from ..domain.operations import JobBegun, JobEnded, Observe, Operation
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import InvalidInput, NotFound
-from cowork_jupyter.local.download import part_of
-from cowork_jupyter.local.model_dir import CATALOGUE, ModelDir, find_recommended
+from cowork_jupyter.llm.local.download import part_of
+from cowork_jupyter.llm.local.model_dir import CATALOGUE, ModelDir, find_recommended
 
 
 def test_each_can_be_found_by_its_name_and_may_be_used_for_anything() -> None:

@@ -30,7 +30,7 @@ if sys.platform != "win32":
     import fcntl
 
 
-from ..domain.errors import Conflict, CoworkError, NotFound, Unavailable
+from ...domain.errors import Conflict, CoworkError, NotFound, Unavailable
 from .model_dir import Recommended
 
 DEFAULT_HUB = "https://huggingface.co"

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.connections import Connections, CurrentModel
 from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.llm.chunks import ModelRequest, TextChunk
 from cowork_jupyter.policy import administrator
+from cowork_jupyter.service.connections import Connections, CurrentModel
 from tests.scripted import ScriptedServer, text
 
 URL = "http://127.0.0.1:11434/v1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.local.serve import threads_within
+from cowork_jupyter.llm.local.serve import threads_within
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from .agents.jobs import Jobs
-from .agents.run.steering import clear_queue
-from .bus import Journal
-from .domain.contexts import Context, FoundContext, Initiator
-from .domain.errors import Conflict, InvalidInput
-from .domain.identity import now
-from .domain.message_data import RoleChangeData
-from .domain.messages import Message, MessageType, TextPart
-from .domain.roles import DEFAULT_ROLE, AgentRole
-from .llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
+from ..agents.jobs import Jobs
+from ..agents.run.steering import clear_queue
+from ..domain.contexts import Context, FoundContext, Initiator
+from ..domain.errors import Conflict, InvalidInput
+from ..domain.identity import now
+from ..domain.message_data import RoleChangeData
+from ..domain.messages import Message, MessageType, TextPart
+from ..domain.roles import DEFAULT_ROLE, AgentRole
+from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
+from ..store import ContextFilter, Page
+from ..store.journal import Journal
+from ..tools.kernel.scratch_kernel import ScratchKernels
 from .retention import DeletedConversations
-from .store import ContextFilter, Page
-from .tools.kernel.scratch_kernel import ScratchKernels
 
 MAX_TITLE = 80
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..domain.errors import InvalidInput, NotFound
+from ...domain.errors import InvalidInput, NotFound
 
 
 @dataclass(frozen=True)

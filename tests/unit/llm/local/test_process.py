@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
-from cowork_jupyter.local import process as module
-from cowork_jupyter.local.model import LocalServer
-from cowork_jupyter.local.process import LOG_LINES
+from cowork_jupyter.llm.local import process as module
+from cowork_jupyter.llm.local.model import LocalServer
+from cowork_jupyter.llm.local.process import LOG_LINES
 
 LIBRARY = """
 import sys

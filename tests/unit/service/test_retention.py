@@ -11,9 +11,9 @@ import pytest
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import Inquiry, Store
-from cowork_jupyter.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 

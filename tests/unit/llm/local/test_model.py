@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.failures import UnknownModel
-from cowork_jupyter.local.model import LocalModel, LocalServer
+from cowork_jupyter.llm.local.model import LocalModel, LocalServer
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from ..domain.errors import Unavailable
-from ..domain.health import ModelProblem, ModelState
-from ..llm.chunks import Chunk, ModelRequest, Restarted
-from ..llm.client import Model
-from ..llm.failures import ModelError, RetryPolicy, UnknownModel
+from ...domain.errors import Unavailable
+from ...domain.health import ModelProblem, ModelState
+from ..chunks import Chunk, ModelRequest, Restarted
+from ..client import Model
+from ..failures import ModelError, RetryPolicy, UnknownModel
 from .process import Endpoint, ServingProcess
 
 CONTEXT = 16_384

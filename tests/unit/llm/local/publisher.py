@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cowork_jupyter.local.model_dir import CATALOGUE
+from cowork_jupyter.llm.local.model_dir import CATALOGUE
 
 WANTED = CATALOGUE[0]
 CONTENT = b"GGUF" + bytes(range(256)) * 12_000

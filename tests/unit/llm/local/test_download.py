@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavailable
-from cowork_jupyter.local import download as module
-from cowork_jupyter.local.download import (
+from cowork_jupyter.llm.local import download as module
+from cowork_jupyter.llm.local.download import (
     MAX_FRUITLESS,
     Progress,
     Published,
@@ -22,7 +22,7 @@ from cowork_jupyter.local.download import (
     download,
     part_of,
 )
-from cowork_jupyter.local.model_dir import CATALOGUE
+from cowork_jupyter.llm.local.model_dir import CATALOGUE
 
 from .publisher import CONTENT, WANTED, Publisher
 

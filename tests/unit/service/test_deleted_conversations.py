@@ -9,9 +9,9 @@ import pytest
 
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.retention import DeletedConversations
-from cowork_jupyter.service import CoworkService
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.retention import DeletedConversations
+from cowork_jupyter.service.service import CoworkService
+from cowork_jupyter.service.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 

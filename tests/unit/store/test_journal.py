@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter import bus as bus_module
-from cowork_jupyter.bus import EventBus, Journal
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, TextStreamed
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.store import Store
+from cowork_jupyter.store import journal as bus_module
+from cowork_jupyter.store.journal import EventBus, Journal
 from tests.unit.store.appending import append_event
 
 

@@ -7,10 +7,10 @@ import logging
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from .bus import Journal
-from .checkpoints import LazyCheckpointStore
-from .domain.contexts import Context
-from .domain.errors import CoworkError
+from ..checkpoints import LazyCheckpointStore
+from ..domain.contexts import Context
+from ..domain.errors import CoworkError
+from ..store.journal import Journal
 
 logger = logging.getLogger(__name__)
 

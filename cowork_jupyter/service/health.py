@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ._version import __version__
-from .domain.health import Health, ModelState, Problem
-from .domain.settings import Settings
-from .workspace.no_follow import HOLDS_FOLDERS, NOT_HELD
-from .workspace.sandbox.sandbox import available_sandbox
+from .._version import __version__
+from ..domain.health import Health, ModelState, Problem
+from ..domain.settings import Settings
+from ..workspace.no_follow import HOLDS_FOLDERS, NOT_HELD
+from ..workspace.sandbox.sandbox import available_sandbox
 
 
 def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] = ()) -> Health:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from ..domain.errors import Unavailable
+from ...domain.errors import Unavailable
 
 LOG_LINES = 100
 _MAX_LINE_LENGTH = 1 << 16
@@ -125,7 +125,7 @@ def _parse_status(line: bytes) -> dict[str, Any]:
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "cowork_jupyter.local.serve"],
+        [sys.executable, "-P", "-m", "cowork_jupyter.llm.local.serve"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

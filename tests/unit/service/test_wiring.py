@@ -18,7 +18,7 @@ from cowork_jupyter.domain.errors import Forbidden
 from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.policy import administrator
-from cowork_jupyter.wiring import build_service
+from cowork_jupyter.service.wiring import build_service
 
 
 @pytest.mark.asyncio
@@ -51,7 +51,7 @@ def test_building_imports_no_client_and_no_protocol() -> None:
     code = (
         "import sys; from pathlib import Path;"
         "from cowork_jupyter.domain.settings import Settings;"
-        "from cowork_jupyter.wiring import build_service;"
+        "from cowork_jupyter.service.wiring import build_service;"
         "build_service(Settings(Path(), Path()));"
         "assert not {'openai', 'mcp', 'acp', 'httpx', 'distributed'} & set(sys.modules)"
     )

@@ -11,69 +11,69 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from .agents.agent import AgentFactory, ModelAccess
-from .agents.ask.gate import Gate
-from .agents.ask.inquiries import Inquiries, WhenAttended
-from .agents.ask.user import Nobody
-from .agents.external.configured import ExternalAgents
-from .agents.jobs import Jobs
-from .agents.log import RunLog
-from .agents.mentions.completion import Completion
-from .agents.plan.plans import Plans
-from .agents.plan.reuse import Reuse
-from .agents.pools.pool import pool_for
-from .agents.prompting import PromptSources
-from .agents.reproductions import Reproductions
-from .agents.run.expectations import Expectations
-from .agents.run.resource_watch import ResourceWatch
-from .agents.run.tool_environment import ToolEnvironment
-from .agents.run.usage import DayAccount
-from .agents.run.watching import CellWatch
-from .agents.suggestions.suggestions import Suggestions
-from .bus import Journal
-from .checkpoints import Checkpoints, OpenDocuments, create_checkpoints
+from ..agents.agent import AgentFactory, ModelAccess
+from ..agents.ask.gate import Gate
+from ..agents.ask.inquiries import Inquiries, WhenAttended
+from ..agents.ask.user import Nobody
+from ..agents.external.configured import ExternalAgents
+from ..agents.jobs import Jobs
+from ..agents.log import RunLog
+from ..agents.mentions.completion import Completion
+from ..agents.plan.plans import Plans
+from ..agents.plan.reuse import Reuse
+from ..agents.pools.pool import pool_for
+from ..agents.prompting import PromptSources
+from ..agents.reproductions import Reproductions
+from ..agents.run.expectations import Expectations
+from ..agents.run.resource_watch import ResourceWatch
+from ..agents.run.tool_environment import ToolEnvironment
+from ..agents.run.usage import DayAccount
+from ..agents.run.watching import CellWatch
+from ..agents.suggestions.suggestions import Suggestions
+from ..checkpoints import Checkpoints, OpenDocuments, create_checkpoints
+from ..domain.events import Event
+from ..domain.operations import Observe, Operation
+from ..domain.redaction import LogRedaction
+from ..domain.roles import AgentRole
+from ..domain.settings import Settings
+from ..effects.silenced import SilencedWarnings
+from ..guidance.instructions import InstructionFinder
+from ..guidance.memory import WorkspaceMemory
+from ..guidance.skill_tool import SkillCatalogue, SkillTools
+from ..guidance.skills import Skills, SkillSwitches
+from ..llm.base_prompts import BasePrompts
+from ..llm.conversation import VisionSupport
+from ..llm.frames import Frames
+from ..llm.known_models import KnownModels
+from ..llm.providers import default_prices
+from ..llm.reachable import ModelProbe
+from ..llm.tokens import TokenCounter
+from ..mcp.client.servers import servers_of
+from ..policy.pins import Pins
+from ..policy.rulebook import RuleBook, settings_offers
+from ..policy.rules import NETWORK, Effect, Scope
+from ..policy.trust import Trust
+from ..record import Redactor
+from ..record.changes import compare
+from ..record.memory import MemoryProposals
+from ..roles import RoleCatalog
+from ..roles.catalog import plugin_roles
+from ..store import Store
+from ..store.journal import Journal
+from ..tools.kernel.scratch_kernel import ScratchKernels
+from ..tools.kernel.state import Kernels, NoKernels
+from ..tools.notebook.state import Notebooks
+from ..tools.notebook.stored import NotebookFiles
+from ..tools.registry import rule_names, tools_with_kernels, tools_without_kernels
+from ..workflows import Templates, WorkflowCatalog
+from ..workspace import Workspace
+from ..workspace.sandbox.sandbox import Sandbox
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
-from .domain.events import Event
-from .domain.operations import Observe, Operation
-from .domain.redaction import LogRedaction
-from .domain.roles import AgentRole
-from .domain.settings import Settings
-from .effects.silenced import SilencedWarnings
-from .guidance.instructions import InstructionFinder
-from .guidance.memory import WorkspaceMemory
-from .guidance.skill_tool import SkillCatalogue, SkillTools
-from .guidance.skills import Skills, SkillSwitches
-from .llm.base_prompts import BasePrompts
-from .llm.conversation import VisionSupport
-from .llm.frames import Frames
-from .llm.known_models import KnownModels
-from .llm.providers import default_prices
-from .llm.reachable import ModelProbe
-from .llm.tokens import TokenCounter
-from .mcp.client.servers import servers_of
 from .new_jobs import NewJobs
-from .operations import JobWatch, log_operation
-from .policy.pins import Pins
-from .policy.rulebook import RuleBook, settings_offers
-from .policy.rules import NETWORK, Effect, Scope
-from .policy.trust import Trust
-from .record import Redactor
-from .record.changes import compare
-from .record.memory import MemoryProposals
+from .operation_log import JobWatch, log_operation
 from .retention import DeletedConversations, Retention
-from .roles import RoleCatalog
-from .roles.catalog import plugin_roles
 from .service import CoworkService
-from .store import Store
-from .tools.kernel.scratch_kernel import ScratchKernels
-from .tools.kernel.state import Kernels, NoKernels
-from .tools.notebook.state import Notebooks
-from .tools.notebook.stored import NotebookFiles
-from .tools.registry import rule_names, tools_with_kernels, tools_without_kernels
-from .workflows import Templates, WorkflowCatalog
-from .workspace import Workspace
-from .workspace.sandbox.sandbox import Sandbox
 
 
 class NotebookHost(Notebooks, OpenDocuments, Protocol):

@@ -1,4 +1,4 @@
-"""The process that serves a model: `python -m cowork_jupyter.local.serve`.
+"""The process that serves a model: `python -m cowork_jupyter.llm.local.serve`.
 
 It reads its orders as one line of JSON from standard input, which keeps the key out of arguments
 and environment; reports status as lines of JSON on its original standard output; and exits on end

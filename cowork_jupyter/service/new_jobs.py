@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from .agents.jobs import Jobs, Work
-from .agents.run.usage import DayAccount
-from .bus import Journal
+from ..agents.jobs import Jobs, Work
+from ..agents.run.usage import DayAccount
+from ..domain.contexts import Context, Job, JobKind, RequestOrigin
+from ..domain.errors import InvalidInput, Unavailable
+from ..domain.message_data import TextData
+from ..domain.messages import ImagePart, Message, TextPart
+from ..domain.roles import AgentRole
+from ..llm.reachable import HOW_TO_CONNECT, ModelProbe
+from ..store.journal import Journal
 from .connections import Connections
 from .conversations import Conversations
-from .domain.contexts import Context, Job, JobKind, RequestOrigin
-from .domain.errors import InvalidInput, Unavailable
-from .domain.message_data import TextData
-from .domain.messages import ImagePart, Message, TextPart
-from .domain.roles import AgentRole
-from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 
 
 class JobTerms(TypedDict, total=False):

@@ -9,58 +9,58 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from .agents.agent import AgentFactory
-from .agents.ask.inquiries import Inquiries
-from .agents.delegation import DELEGATE, check_delegation
-from .agents.guests import McpGuests
-from .agents.jobs import Jobs
-from .agents.log import RunLog
-from .agents.mentions.commands import (
+from ..agents.agent import AgentFactory
+from ..agents.ask.inquiries import Inquiries
+from ..agents.delegation import DELEGATE, check_delegation
+from ..agents.guests import McpGuests
+from ..agents.jobs import Jobs
+from ..agents.log import RunLog
+from ..agents.mentions.commands import (
     WrittenPrompt,
     fetch_prompt,
     parse_prompt_call,
     parse_skill_call,
 )
-from .agents.mentions.completion import Completion
-from .agents.plan.plans import Plans, Settlement, settle
-from .agents.plan.reuse import Reuse
-from .agents.reproductions import Reproductions
-from .agents.run.delivery import as_guidance
-from .agents.run.expectations import Expectations
-from .agents.run.outcome import Outcome
-from .agents.run.steering import clear_queue, queue_message
-from .agents.run.watching import CellWatch
-from .agents.suggestions.suggestions import Suggestions
-from .bus import Journal
-from .checkpoints import Checkpoints
+from ..agents.mentions.completion import Completion
+from ..agents.plan.plans import Plans, Settlement, settle
+from ..agents.plan.reuse import Reuse
+from ..agents.reproductions import Reproductions
+from ..agents.run.delivery import as_guidance
+from ..agents.run.expectations import Expectations
+from ..agents.run.outcome import Outcome
+from ..agents.run.steering import clear_queue, queue_message
+from ..agents.run.watching import CellWatch
+from ..agents.suggestions.suggestions import Suggestions
+from ..checkpoints import Checkpoints
+from ..domain.contexts import HERE, Context, Initiator, Job, JobKind, QueuedMessage, RequestOrigin
+from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.figures import Assumption
+from ..domain.health import Health, Problem
+from ..domain.message_data import Reproduction
+from ..domain.messages import ImagePart, Message
+from ..domain.role_view import RoleView
+from ..domain.roles import AgentRole
+from ..domain.settings import Settings
+from ..domain.suggestions import SuggestionEvent, SuggestionRequest
+from ..guidance.first_instructions import first_instructions
+from ..guidance.instructions import FILE_NAME, InstructionFinder
+from ..guidance.memory import WorkspaceMemory
+from ..guidance.skills import Skills
+from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompts
+from ..llm.reachable import ModelProbe
+from ..mcp.client.servers import McpServers
+from ..policy.decision import Decision
+from ..policy.rulebook import RuleBook
+from ..policy.trust import Trust
+from ..record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
+from ..record.memory import MemoryProposals
+from ..roles import RoleCatalog
+from ..store.journal import Journal
+from ..workflows import Template, WorkflowCatalog
 from .connections import Connections, CurrentModel
 from .conversations import Conversations
-from .domain.contexts import HERE, Context, Initiator, Job, JobKind, QueuedMessage, RequestOrigin
-from .domain.errors import CoworkError, InvalidInput, NotFound
-from .domain.figures import Assumption
-from .domain.health import Health, Problem
-from .domain.message_data import Reproduction
-from .domain.messages import ImagePart, Message
-from .domain.role_view import RoleView
-from .domain.roles import AgentRole
-from .domain.settings import Settings
-from .domain.suggestions import SuggestionEvent, SuggestionRequest
-from .guidance.first_instructions import first_instructions
-from .guidance.instructions import FILE_NAME, InstructionFinder
-from .guidance.memory import WorkspaceMemory
-from .guidance.skills import Skills
 from .health import describe
-from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
-from .llm.reachable import ModelProbe
-from .mcp.client.servers import McpServers
 from .new_jobs import JobTerms, NewJobs
-from .policy.decision import Decision
-from .policy.rulebook import RuleBook
-from .policy.trust import Trust
-from .record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
-from .record.memory import MemoryProposals
-from .roles import RoleCatalog
-from .workflows import Template, WorkflowCatalog
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import pytest
 
 from cowork_jupyter.domain.health import ModelState, Problem
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.health import describe, folder_problems, is_writable
+from cowork_jupyter.service.health import describe, folder_problems, is_writable
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
 NO_MODEL = ModelState(provider="none", name=None, base_url=None, ready=False, why_not="none")
