@@ -19,7 +19,7 @@ def test_a_role_that_is_not_known_keeps_its_name_and_may_only_read() -> None:
     assert role.spec.permissions == {Permission.READ_FILES}
     assert not role.spec.commands_may_write
     assert not role.spec.delegates_to
-    assert "unknown" in role.spec.description
+    assert "Unknown" in role.spec.description
 
 
 def test_what_can_be_no_roles_name_is_a_planner() -> None:
