@@ -39,6 +39,8 @@ _ERRORS = {"CoworkError", "Conflict", "Forbidden", "Interrupted", "InvalidInput"
 _ERRORS |= {"Unavailable"}
 _ELSEWHERE = {"hosts/acp", "hosts/cli", "hosts/kernel", "llm", "workspace"}
 """Folders whose errors are read by editors, at the terminal, below a cell, or by a model."""
+_LOCAL_MODELS = "llm/local/"
+"""Its errors appear in the panel, unlike those of `llm` beside it."""
 
 
 def of_browser() -> dict[str, list[str]]:
@@ -58,7 +60,8 @@ def of_server() -> Iterator[str]:
     for path in sorted((ROOT / "cowork_jupyter").rglob("*.py")):
         folder = path.relative_to(ROOT / "cowork_jupyter").as_posix()
         shown = _SHOWN | (_FORM if folder.startswith("workflows/") else {})
-        is_read_here = not folder.startswith(tuple(f"{name}/" for name in _ELSEWHERE))
+        elsewhere = folder.startswith(tuple(f"{name}/" for name in _ELSEWHERE))
+        is_read_here = folder.startswith(_LOCAL_MODELS) or not elsewhere
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue

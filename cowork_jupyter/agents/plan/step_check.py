@@ -43,7 +43,7 @@ _OPTIONS = [
 ]
 _ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
 _UPDATE = Option(
-    label="Accept and update what is expected",
+    label="Accept and update expectations",
     value=UPDATE,
     description="It counts as done, and the new numbers are pinned.",
 )

@@ -155,7 +155,7 @@ def models(found: tuple[Item, list[Item]]) -> str:
         for model in server["models"]
     ]
     text = _table_or(
-        ["Model", "Tokens", "A million tokens", ""], rows, "The connected server has no models."
+        ["Model", "Tokens", "Per million tokens", ""], rows, "The connected server has no models."
     )
     return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
 
