@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import count
+from pathlib import Path
 from typing import Any
 from urllib.request import Request
 
@@ -16,6 +17,19 @@ from tests.quick import ready_tables as ready_tables
 from tests.scripted.fixtures import scripted as scripted
 
 homes = count()
+
+UNIT = Path(__file__).parent
+RUN_CELLS = tuple(
+    str(UNIT / name)
+    for name in ("guide/code", "guide/fixes", "guide/test_awkward_tables.py", "tools/kernel/inside")
+)
+"""Where tests run whole cells with pandas and polars, which takes as long as starting programs."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if str(item.path).startswith(RUN_CELLS):
+            item.add_marker(pytest.mark.process)
 
 
 def pytest_configure(config: pytest.Config) -> None:

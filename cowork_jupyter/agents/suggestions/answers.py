@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 from posixpath import dirname, relpath
+from typing import TYPE_CHECKING
 
 from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.redaction import HIDDEN, Mask
 from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionReset, SuggestionText
-from ...guide.fixes import FailingCell, Fix, propose
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
@@ -21,6 +21,9 @@ from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 from .surroundings import look_around
+
+if TYPE_CHECKING:
+    from ...guide.fixes import Fix
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
 _MAX_EXPLANATION = 600
@@ -158,6 +161,9 @@ async def answer_by_rules(
     tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
 ) -> SuggestionDone:
     """What the guide says of a failed cell; the source is unchanged if it has no fix."""
+    # The guide takes a while to import, and nobody with a model needs it.
+    from ...guide.fixes import FailingCell, propose
+
     assert request.error is not None
     looked = await look_around(tools, log, notebook, request, _KERNEL_SECONDS)
     files: tuple[str, ...] = ()
