@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -34,6 +35,7 @@ settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 
 def configure(config: pytest.Config) -> None:
     """Fewer random examples where slow tests are left out; less to load for all programs."""
+    gc.set_threshold(100_000, 50, 100)  # else it goes through thousands of collected tests
     os.environ["SSL_CERT_FILE"] = str(ONE_CERTIFICATE)
     if ABSENT not in sys.path:
         sys.path.insert(0, ABSENT)
