@@ -76,7 +76,7 @@ def test_a_plan_is_edited_discussed_executed_and_planned_anew(
     assert not desk.has("west2.txt")
     desk.reload()
     stands(card, "Completed")
-    script.when("anew", plan("Report on west again", write("west", 1), write("west", 2)))
+    script.when("plan again", plan("Report on west again", write("west", 1), write("west", 2)))
     press(card, "Re-plan")
     expect(card).to_contain_text("Report on west again")
     stands(card, "Plan ready")
