@@ -118,11 +118,11 @@ def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_
     card.get_by_role("button", name="Check that it runs…").click()
     expect(card).to_contain_text(f"All code cells of {name} run from top to bottom")
     card.get_by_role("button", name="Run all cells").click()
-    expect(card).to_contain_text("Runs cell 2 of 3")
+    expect(card).to_contain_text("Running cell 2 of 3")
     screenshot(page, "check-running")
     save(page)
     page.reload()
-    expect(card).to_contain_text("Runs cell 2 of 3")
+    expect(card).to_contain_text("Running cell 2 of 3")
     go_on.touch()
     expect(card.locator(".cw-checked")).to_contain_text(
         "does not run from top to bottom: cell 4, line 1: NameError: name 'x' is not defined"
