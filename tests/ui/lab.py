@@ -123,12 +123,15 @@ class LabServer:
         return {**inherited, **folders, **settings, **ipython, **self._environment}
 
     def _keep_lab_quiet(self) -> None:
-        """No news, and nothing is saved but what a test saves: Lab would after two minutes."""
+        """No news, no look at builds, and nothing is saved but by a test: Lab would, in time."""
         news = {"fetchNews": "false", "checkForUpdates": False}
         self.set("@jupyterlab/apputils-extension", "notification", **news)
         self.set("@jupyterlab/docmanager-extension", "plugin", autosave=False)
         if not self._tour:
             self.set("cowork-jupyter", "plugin", tour=False)
+        page = self._folder / "CONFIG" / "labconfig" / "page_config.json"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text('{"buildCheck": false}')  # that runs node for every page
 
     def set(self, extension: str, plugin: str, **choices: object) -> None:
         """What a user has chosen before."""
@@ -142,7 +145,6 @@ class LabServer:
         A test that is about just that has written another file before."""
         file = self._folder / "CONFIG" / "jupyter_server_config.json"
         if not file.exists():
-            file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps({"Cowork": {"notebook_tokens": 0}}))
 
     def _wait_until_it_answers(self) -> None:
