@@ -170,8 +170,8 @@ SPECIFIED = {
     },
     AgentRole.ACTOR: {
         "responsibilities": "Your responsibilities:",
-        "the approved plan": "Execute the approved plan, step by step as it was approved",
-        "full permissions": "with all tools at your hands",
+        "the approved plan": "Execute the approved plan step by step, exactly as approved",
+        "full permissions": "with all tools at hand",
         "autonomy: proceed": "Small things (formatting, obvious fixes): do them.",
         "autonomy: mention": "say so, then do them.",
         "autonomy: ask": "ask for approval with a question first.",
