@@ -251,11 +251,11 @@ class _AgentRun:
         try:
             skill = self.factory.skills.open(name)
         except NotFound as gone:  # switched off, or changed, since it was called
-            return f"The user wants the skill '{name}' followed. {gone.message}"
+            return f"The user asked for the skill '{name}'. {gone.message}"
         count = self.factory.llm.counter
         text = head_of(body_of(skill), room, count)
         self.log.event(GuidanceUsed(items=[guidance_of(skill, count(text))]))
-        return f"The user wants the skill '{name}' followed:\n\n{text}\n\n"
+        return f"The user asked for the skill '{name}'. Follow it:\n\n{text}\n\n"
 
     def _runner(self, session: ModelSession) -> ToolRunner:
         tools = replace(self.factory.tools, registry=self._all_tools(session))

@@ -44,7 +44,7 @@ class DelegateAnywhere(Delegate):
     """The same where the user has agents of others."""
 
     agent: Annotated[
-        str, Field(description="An external agent to work in that role; empty for one of ours.")
+        str, Field(description="External agent that works in that role; empty for Cowork's own.")
     ] = ""
 
 
@@ -55,7 +55,7 @@ RunAgent = Callable[[Context, AgentRole, str, str, JobBudget, str], Awaitable[Ou
 def delegate_tool(externals: ExternalAgents, hand_over: HandOver) -> Tool:
     @tool(category="team", permissions=[])
     async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
-        """Hand a task to another role, with all it needs to know, and get its result."""
+        """Delegate a task to another role and get its result."""
         agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
         return await hand_over(parameters.role, parameters.task, agent)
 
@@ -106,7 +106,7 @@ class Delegation:
         self._record(log, task, TaskCompleted.of(task))
         if not ok:
             who = agent or f"The {role}"
-            raise CoworkError(f"{who} did not succeed: {summary}", code="delegate_failed")
+            raise CoworkError(f"{who} failed: {summary}", code="delegate_failed")
         who = agent or role.spec.label
         return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
 
@@ -142,7 +142,7 @@ class Delegation:
             answer = await self.tools.user.ask(question, self.log)
         if answer != _ALLOW:
             raise Forbidden(
-                f"The user did not allow handing this to {whom}.", code="delegation_denied"
+                f"The user did not allow delegating this to {whom}.", code="delegation_denied"
             )
 
     def _record(self, log: RunLog, task: Task, started: TaskStarted) -> None:

@@ -106,7 +106,7 @@ class _Guest:
             running.cancel()
             raise
         if running.cancelled():
-            raise CoworkError(f"{call.tool} was stopped by the user.", code="cancelled")
+            raise CoworkError(f"The user stopped {call.tool}.", code="cancelled")
         (record,) = running.result()
         return record
 

@@ -26,7 +26,7 @@ def _check_storable(text: str) -> str:
     if "\x00" in text:
         raise ValueError("must not contain NUL characters")
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise ValueError("must not contain halves of characters")
+        raise ValueError("must not contain incomplete characters")
     return text
 
 

@@ -71,7 +71,7 @@ _MAX_NAME = 40
 def table_problem(of: str) -> str:
     """Why this does not name a table; empty if it does."""
     if of.startswith(FILE):
-        return "" if of.removeprefix(FILE).strip() else f"of: '{FILE}' needs a path behind it"
+        return "" if of.removeprefix(FILE).strip() else f"of: '{FILE}' needs a path after it"
     if of.isidentifier():
         return ""
     return f"of: '{of[:_MAX_NAME]}' is neither a variable's name nor '{FILE}' with a path"
@@ -104,7 +104,7 @@ def _value_problem(expectation: Expectation) -> str:
     if check == "columns" and not (_is_number(value) or are_names):
         return f"{name} needs a number, or a list of names"
     if check == "columns" and isinstance(value, list) and op not in ("=", ">="):
-        return "op: a list of columns is either all there are (=) or among them (>=)"
+        return "op: for a list of columns, = means exactly these and >= at least these"
     if check == "range" and isinstance(value, list):
         return "" if len(value) == 2 and op == "=" else f"{name} needs [least, greatest]"
     if check == "range" and not (_is_number(value) or isinstance(value, str)):
@@ -170,7 +170,7 @@ def _sound_step(step: Any, notes: list[str]) -> Any:
 def _repaired(written: Any) -> tuple[dict[str, Any] | None, str]:
     """Repair what can only mean one thing."""
     if not isinstance(written, dict):
-        return None, "it is no object"
+        return None, "it is not an object"
     raw = {name: value for name, value in written.items() if name not in ("id", "by")}
     of = raw.get("of")
     if isinstance(of, str) and not of.isidentifier() and not of.startswith(FILE) and "." in of:

@@ -80,8 +80,8 @@ def _unknown(name: str) -> RoleSpec:
         icon="person",
         colour="grey",
         description="Unknown role: it can only read.",
-        prompt=f"You are operating in {name.upper()} role. What it is for is not known any more. "
-        "You may only read. Answer from what you can read, and say what you could not do.",
+        prompt=f"You are operating in {name.upper()} role. Its purpose is no longer known. You "
+        "may only read. Answer from what you can read, and say what you could not do.",
     )
 
 

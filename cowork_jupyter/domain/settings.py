@@ -97,8 +97,8 @@ class Settings:
     )
     context_size: int = setting(
         0,
-        "Tokens that the model takes in one request, its reply included. 0: what the server "
-        "says, or what errors and truncated prompts show.",
+        "Tokens that fit into one request to the model, including its reply. 0: as the server "
+        "says, or as errors and truncated prompts show.",
         least=0,
     )
     small_model: str = setting(
@@ -108,18 +108,18 @@ class Settings:
         "Environment: COWORK_SMALL_MODEL.",
     )
     temperature: float | None = setting(
-        None, "How freely the model words its replies. Default: what its server does.", least=0
+        None, "How freely the model words its replies. Default: the server's own.", least=0
     )
     reasoning_effort: str = setting(
         "",
         "How long the model thinks before it replies, such as low, medium or high, for servers "
-        "that know this option. Default: what the server does.",
+        "that know this option. Default: the server's own.",
     )
     extra_body: Mapping[str, Any] = field(
         default_factory=dict,
         metadata={
-            "help": "More fields of every request to the model, sent as they are: "
-            "{'top_p': 0.9, 'chat_template_kwargs': {'enable_thinking': False}}."
+            "help": "More fields for every request to the model, sent unchanged: {'top_p': 0.9, "
+            "'chat_template_kwargs': {'enable_thinking': False}}."
         },
     )
     images: PictureChoice = setting(
@@ -134,7 +134,9 @@ class Settings:
         least=0,
     )
     notebook_seconds: float = setting(
-        0.2, "Seconds a message may wait for the notebook and its kernel to report that.", least=0
+        0.2,
+        "How many seconds a message may wait for the notebook and its kernel to report that.",
+        least=0,
     )
     memory: MemoryChoice = setting(
         "ask",

@@ -48,7 +48,7 @@ def parquet_shape(file: BinaryIO, size: int) -> tuple[int, list[str]]:
     tail = file.read(_TAIL)
     length = int.from_bytes(tail[:4], "little")
     if tail[4:] != _MAGIC or length > min(MAX_FOOTER, size - _TAIL):
-        raise ValueError("no Parquet file")
+        raise ValueError("not a Parquet file")
     file.seek(size - _TAIL - length)
     reader = _Compact(file.read(length))
     schema: list[tuple[str, int]] = []

@@ -33,7 +33,7 @@ _VALUE = re.compile(r"[\d\s.,:+\-/%€$]*|.*@.*")
 _INTRODUCTION = """\
 # About this workspace
 
-For agents that work here. It was made from what is in this folder; correct it, and add what you
+For agents that work here. Made from the contents of this folder: correct it, and add what you
 would tell a new colleague."""
 
 
@@ -82,7 +82,7 @@ def _columns(facts: TableFacts) -> str:
     """Their names, unless the first row looks like data."""
     names = [column.name.strip() for column in facts.columns]
     if len(set(names)) < len(names) or any(_VALUE.fullmatch(name) for name in names):
-        return " (has no header that can be relied on)"
+        return " (no reliable header)"
     text = ", ".join(map(_name, names[:_MAX_COLUMNS]))
     more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
     separator = {"\t": "tab", ",": ""}.get(facts.dialect.separator, facts.dialect.separator)

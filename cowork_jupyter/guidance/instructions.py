@@ -170,8 +170,8 @@ class InstructionFinder:
         with self._workspace.locate(FILE_NAME, follow=False) as place:
             if place.exists():
                 raise Conflict(
-                    f"{FILE_NAME} already exists, and is left as it is. "
-                    "To see what would be written now: init --show",
+                    f"{FILE_NAME} already exists and stays unchanged. To see what would be "
+                    "written now: init --show",
                     code="already_exists",
                 )
             place.create(f"{text.strip()}\n".encode())

@@ -136,7 +136,7 @@ class _PlainLoader(yaml.BaseLoader):  # type: ignore[misc] # PyYAML has no types
             if not isinstance(key, str):
                 raise _refused("a field's name must be text", node)
             if key in keys[:place]:
-                raise _refused(f"'{key[:100]}' stands there twice", node)
+                raise _refused(f"'{key[:100]}' appears twice", node)
         return super().construct_mapping(node, deep)
 
 

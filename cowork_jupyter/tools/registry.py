@@ -240,7 +240,7 @@ def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
 
     @tool(category="more tools", permissions=[], idempotent=True)
     async def find_tools(parameters: FindTools, context: ToolContext) -> ToolResult:
-        """Find and describe more of your tools from a few words about what they should do."""
+        """Find more of your tools, by a few words about what they should do."""
         query = parameters.query
         found = search(query, registry.permitted(context.role))
         text = (

@@ -29,7 +29,7 @@ class BuildTestReview(Parameters):
 
 
 def _plan(given: BuildTestReview) -> dict[str, Any]:
-    test = given.test or "Run the tests that there are, and try the change itself"
+    test = given.test or "Run the existing tests, and try the change itself"
     build = {
         "id": "build",
         "action": given.task,
@@ -41,15 +41,15 @@ def _plan(given: BuildTestReview) -> dict[str, Any]:
     check = {
         "id": "test",
         "action": test,
-        "reason": "What was not tried is not done.",
+        "reason": "Untested work is not done.",
         "tools_needed": ["execute"],
         "depends_on": ["build"],
         "role": AgentRole.TESTER,
     }
     review = {
         "id": "review",
-        "action": "Review the change, and what the tests say of it",
-        "reason": "Somebody else sees what its author does not.",
+        "action": "Review the change and its test results",
+        "reason": "A second pair of eyes sees more.",
         "files": given.files,
         "depends_on": ["test"],
         "role": AgentRole.REVIEWER,
@@ -69,13 +69,13 @@ build_test_review = Workflow(
     parameters=BuildTestReview,
     make_plan=_plan,
     request="""
-    Deliver a plan in which the actor makes a change, the tester tries it, and the reviewer judges
+    Deliver a plan in which the actor makes a change, the tester tests it and the reviewer reviews
     it.
     The change: {task}
-    It may touch: {files}
-    It is tested by: {test}
+    Files it may change: {files}
+    How to test it: {test}
 
-    A good change does what was asked and no more, and the tests say so.
+    A good change does what was asked and no more, and the tests prove it.
     """,
 )
 
@@ -147,12 +147,12 @@ explain_notebook = Workflow(
     Read all of it first, and the modules and small files it uses. Then answer in plain Markdown;
     no plan is needed.
     1. In three sentences: the question it answers, the data it uses, what it finds.
-    2. The way through it: part by part, what goes in, what is done, what comes out.
-    3. What a reader may trip over: cells that were run in a different order, results that do not
-       fit the code, paths that exist on one machine only, claims that no cell shows.
+    2. A walk through it, part by part: input, what is done, output.
+    3. What a reader may trip over: cells that were run out of order, results that do not match
+       the code, paths that exist on one machine only, claims that no cell supports.
 
     A good explanation names cells and variables, says what the saved outputs really show, and
-    keeps apart what you read from what you conclude. It fits on one page.
+    separates what you read from what you conclude. It fits on one page.
     """,
 )
 
@@ -165,19 +165,19 @@ profile_dataset = Workflow(
     role=AgentRole.TESTER,
     parameters=ProfileDataset,
     request="""
-    Profile the dataset {path}, so that whoever uses it knows what is in it and what not to trust.
+    Profile the dataset {path}, so that its users know what is in it and what not to trust.
     It will be used for: {purpose}
 
-    Compute the figures by running code over all rows, and write nothing into the workspace. If no
-    code can be run, read a part of the data and say on how many rows the figures rest. Report:
+    Compute the figures by running code over all rows, and write nothing to the workspace. If you
+    cannot run code, read part of the data and say how many rows the figures are based on. Report:
     1. Rows and columns, what one row stands for, and which columns identify it.
     2. A table of the columns: type, missing, distinct values, range or most frequent values.
     3. What is suspicious: duplicates, mixed types, impossible values, gaps in time, columns that
-       are constant or say the same. For each, how many rows are concerned.
+       are constant or redundant. For each, how many rows are affected.
     4. The three things to check or fix first.
 
-    A good profile holds only numbers that your code printed. Where columns seem to be about
-    persons, describe their values instead of showing them.
+    A good profile contains only numbers that your code printed. If columns seem to describe
+    people, describe their values instead of showing them.
     """,
 )
 
@@ -195,14 +195,14 @@ clean_notebook = Workflow(
 
     Read every cell with its execution count and output, and look for:
     - names that are used before they are defined, or whose definition was deleted;
-    - cells that were run in a different order from the one they are in;
-    - cells that change what an earlier cell made, so that a second run gives something else;
-    - imports and settings that are spread over the notebook.
+    - cells that were run out of order;
+    - cells that change what an earlier cell made, so that a second run gives other results;
+    - imports and settings that are scattered over the notebook.
 
     Deliver a plan with the fewest moves and edits that fix this. Each step names its cells and
     what goes wrong there today. The last step runs the whole notebook in a fresh kernel and
-    compares its results with the saved ones. Text, comments and style stay as they are. If the
-    order is sound already, say so instead of planning.
+    compares its results with the saved ones. Text, comments and style stay unchanged. If the
+    order is already sound, say so instead of planning.
     """,
 )
 
@@ -218,16 +218,16 @@ write_tests = Workflow(
     Plan tests for {module}, written with {framework}.
     Above all, make sure of this: {focus}
 
-    Read the code, who uses it and the tests that exist, and follow their places, names and
+    Read the code, its callers and the existing tests, and follow their layout, names and
     fixtures. Deliver a plan that says:
     - which test files will be created or extended;
-    - each behaviour to be tested, in one sentence: the usual case, the edges, bad input;
+    - each behaviour to test, in one sentence: the usual case, edge cases, bad input;
     - for calculations, an example whose result is known from elsewhere;
-    - what is replaced by a stand-in (network, clock, randomness), and why.
-    The last step runs the new tests and shows what they print.
+    - what is mocked (network, clock, randomness), and why.
+    The last step runs the new tests and shows their output.
 
-    A good test fails when the behaviour breaks and only then, needs no network and no other
-    test before it. Leave the code itself as it is: a bug that you find goes into the risks, with
+    A good test fails only when the behaviour breaks, and depends on neither the network nor
+    another test. Leave the code itself unchanged: a bug that you find goes into the risks, with
     a test that shows it.
     """,
 )
@@ -243,19 +243,19 @@ review_changes = Workflow(
     request="""
     Review what changed.
     The files: {paths}
-    The change is meant to: {purpose}
+    Purpose of the change: {purpose}
 
     If no files are named here, review what was changed earlier in this conversation; if nothing
-    was, ask which files are meant. Read each file whole, and what calls it. Look, in this order,
-    for:
+    was, ask which files are meant. Read each file completely, and its callers. Look for, in this
+    order:
     1. wrong results: joins that multiply or drop rows, missing values, mixed units, test data
-       that leaks into training, edges of ranges;
-    2. risks: overwritten data, secrets in code, input that is trusted;
+       that leaks into training, off-by-one ranges;
+    2. risks: overwritten data, secrets in code, unvalidated input;
     3. behaviour that changed without a test;
     4. what the next reader will misunderstand.
 
     Deliver a review. A good finding names file and line, says which input goes wrong and how, and
-    suggests a fix. Few findings that matter are better than many; if nothing matters, approve.
+    suggests a fix. A few findings that matter are better than many; if nothing matters, approve.
     """,
 )
 
@@ -272,17 +272,17 @@ set_up_project = Workflow(
     Its goal: {goal}
     Its kind: {kind}
 
-    Look at what the folder holds already; keep that, and build around it. Deliver a plan whose
+    Look at what the folder already contains; keep that, and build around it. Deliver a plan whose
     steps name the files they create:
-    - a README: what this is for, and how to run it in three lines;
-    - the dependencies that the goal needs, with versions, and no others;
-    - places for raw data, which nothing changes, and for what is made from it; a .gitignore that
-      keeps data and secrets out;
+    - a README: what the project is for, and how to run it, in three lines;
+    - only the dependencies that the goal needs, with versions;
+    - folders for raw data, which nothing changes, and for derived data; a .gitignore that keeps
+      data and secrets out;
     - one small module with a test, and for an analysis a first notebook that uses it.
-    The last step runs the test and the notebook. Installing packages is a step of its own.
+    The last step runs the test and the notebook. Installing packages is a separate step.
 
     A good start is small: every file is used, and a colleague understands it in five minutes. If
-    something decisive is open, ask one question before you plan.
+    something decisive is unclear, ask one question before you plan.
     """,
 )
 

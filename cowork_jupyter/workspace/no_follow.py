@@ -21,8 +21,9 @@ from ..domain.errors import Unavailable
 HOLDS_FOLDERS = os.open in os.supports_dir_fd
 """False on Windows."""
 NOT_HELD = (
-    "Cowork cannot work with files on this system: Windows lets no program hold a folder while it "
-    "checks and changes what is in it. Run Jupyter in WSL 2, where everything works as on Linux."
+    "Cowork cannot work with files on this system: Windows does not let a program hold a folder "
+    "open while it checks and changes its contents. Run Jupyter in WSL 2, where everything works "
+    "as on Linux."
 )
 if HOLDS_FOLDERS:
     OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

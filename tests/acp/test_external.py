@@ -281,7 +281,7 @@ async def test_by_itself_it_writes_only_to_the_workspace_and_what_is_its_own(
     assert [place.exists() for place in places] == [False, True, True]
     assert not hook.exists()  # what runs later is set aside
     notices = [event.data.model_dump().get("message") for event in bench.events(EventType.NOTICE)]
-    assert [said for said in notices if said and "Set aside: .envrc" in said]
+    assert [said for said in notices if said and "set aside: .envrc" in said]
 
 
 async def test_it_reads_no_secrets_and_nothing_of_ours(

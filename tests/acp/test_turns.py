@@ -57,7 +57,7 @@ async def test_a_slash_calls_a_skill_and_anything_else_is_plain_text(
     session = await editor.open(folder)
     model.add(text("Joined."), text("There is no such thing."))
     await editor.say(session, "/joins Add the cities")
-    assert "The user wants the skill" in str(model.requests[-1].body["messages"])
+    assert "The user asked for the skill" in str(model.requests[-1].body["messages"])
     await editor.say(session, "/tmp is full")
     assert "/tmp is full" in str(model.requests[-1].body["messages"])
 

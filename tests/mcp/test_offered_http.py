@@ -134,7 +134,7 @@ async def test_the_user_can_stop_what_a_guest_does(
         await panel.post(f"jobs/{asked['job_id']}/cancel")
         result = await call
     assert result.is_error
-    assert "stopped by the user" in said(result)
+    assert "The user stopped" in said(result)
     assert on_disk() == "one\n"
 
 

@@ -69,7 +69,7 @@ async def test_what_a_run_taught_is_shown_kept_and_followed(
     sent = await api.post(f"context/{context}/messages", {"content": "Tidy sales"}, status=202)
     await api.ended(sent["job_id"])
     prompt = last_words(scripted.requests[-1].body, "system")
-    assert "# What is known of this workspace" in prompt
+    assert "# What is known about this workspace" in prompt
     assert CLEANED in prompt
     card = (await api.get(f"jobs/{sent['job_id']}/card", whole="true"))["state"]
     assert [(one["kind"], one["name"]) for one in card["guidance"]] == [("memory", str(FILE))]

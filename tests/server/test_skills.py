@@ -117,7 +117,7 @@ async def test_a_skill_is_called_with_a_slash(api: Api, scripted: ScriptedServer
     card = await sent(api, context, "/joins Add the cities.")
     assert [one["name"] for one in card["state"]["guidance"]] == ["joins"]
     last = scripted.requests[-1].body["messages"][-1]["content"]
-    assert "The user wants the skill 'joins' followed:" in last
+    assert "The user asked for the skill 'joins'. Follow it:" in last
     assert last.endswith("Add the cities.")
     (said,) = [
         one

@@ -278,7 +278,7 @@ async def test_the_guide_leaves_a_cell_as_it_is_that_it_cannot_repair(api: Api) 
     lines = await suggested(api, context, **{**FIX, **odd})
     assert [one["type"] for one in lines] == ["started", "done"]
     assert lines[-1]["source"] == "x = zzz"
-    assert "I do not know this one by rule" in lines[-1]["explanation"]
+    assert "I have no rule for this error" in lines[-1]["explanation"]
 
 
 async def test_who_may_not_ask_is_told_before_the_first_byte(api: Api, as_kernel: AsKernel) -> None:

@@ -446,7 +446,7 @@ async def test_role_specific_system_prompts__actor_role_prompt(
     for required in (
         "You are operating in ACTOR role",
         "Your responsibilities:",
-        "all tools at your hands",
+        "all tools at hand",
         "Autonomy:",
         '{"type": "question"',
         "Execute the approved plan",

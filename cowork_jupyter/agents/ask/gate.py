@@ -320,7 +320,7 @@ class Gate:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.label(self._anchors)}" if target else ""
-        said = f"{visible(what)}, which is beyond its plan."
+        said = f"{visible(what)}, which is not in its plan."
         log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
 
 
@@ -343,5 +343,5 @@ def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:
     return Forbidden(
         f"{tool.name} did not run. {why}",
         code=code,
-        advice="Do not try it again. Continue without it, or say what keeps you from continuing.",
+        advice="Do not try it again. Continue without it, or say why you cannot.",
     )

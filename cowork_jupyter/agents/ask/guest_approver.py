@@ -120,5 +120,5 @@ def describe_request(request: PermissionRequest) -> str:
         lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
     lines += ["", cut]
     if len(cut) < len(text) or not request.shown.complete:
-        lines.append("… Not all of it is shown here. JupyterLab shows all of it.")
+        lines.append("… This is only the beginning. See the rest in JupyterLab.")
     return spell_hidden("\n".join(lines))

@@ -156,7 +156,7 @@ class AcpClient:
         except CoworkError as error:
             logger.debug("%s was not allowed: %s", self.name, error.message)
             allowed, kinds = False, ("reject_once", "reject_always")
-        said = "was allowed to do" if allowed else "was not allowed to do"
+        said = "was allowed to act" if allowed else "was not allowed to act"
         self._notice("external-permission", f"{self.name} {said} on its own: {title}")
         chosen = next((option for kind in kinds for option in options if option.kind == kind), None)
         if chosen is None:
@@ -194,7 +194,7 @@ class AcpClient:
             parameters=self.mask.everywhere(given),
             resource=self.mask(what),
             risk="high",
-            why=[f"The external agent {self.name} wants to do this on its own, not through us."],
+            why=[f"The external agent {self.name} wants to do this itself, not with our tools."],
             shown=CallPreview(kind="text", text=self.mask(describe_call(call))),
             digest=new_id("external"),
         )

@@ -36,7 +36,7 @@ def _check_place(place: str) -> str:
     if not path.startswith("/"):
         raise ValueError("must be an absolute path, or start with ~")
     if is_inside(home, path):
-        raise ValueError("must not be your home folder, or hold it: name what the agent needs")
+        raise ValueError("must not be or contain your home folder: name only what the agent needs")
     return path
 
 

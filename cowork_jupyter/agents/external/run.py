@@ -43,7 +43,7 @@ _CHECK_SECONDS = 0.5
 _START, _LEAVE = "start", "leave"
 _REFUSED = re.compile(r"read-only file system|permission denied|EROFS|EACCES|EPERM", re.IGNORECASE)
 _WRITES_ELSEWHERE = (
-    'In the sandbox it can write only to the workspace and what its settings list as "writes".'
+    'In the sandbox, it can write only to the workspace and what its settings list as "writes".'
 )
 _ANYTHING = frozenset({Permission.EXECUTE_COMMANDS})
 _HEAD = (
@@ -117,8 +117,8 @@ class ExternalTask:
         may_write = self.log.role.spec.commands_may_write
         if sandbox is None and not may_write:
             raise Forbidden(
-                f"The {self.log.role.spec.label} must not change the workspace, and without the "
-                f"sandbox nothing keeps {self.agent} from it.",
+                f"The {self.log.role.spec.label} must not change the workspace, and without a "
+                f"sandbox nothing prevents {self.agent} from doing so.",
                 code="sandbox_missing",
             )
         try:
@@ -135,7 +135,7 @@ class ExternalTask:
             self.log.event(
                 Notice(
                     code="external-call",
-                    message=f"{self.agent} left files that would run later. Set aside: {names}",
+                    message=f"{self.agent} left files that would run later, now set aside: {names}",
                 )
             )
 

@@ -67,7 +67,7 @@ async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned
             problem = reach.log.mask(refused.why)
             facts = {"kind": refused.kind, "title": refused.title, "problem": problem}
             found.mentions.append(Mention.model_validate({"text": pointer.text, **facts}))
-            found.texts.append(f"{pointer.text}: not given. {problem}")
+            found.texts.append(f"{pointer.text}: not included. {problem}")
             continue
         if carried is None:
             continue
@@ -91,7 +91,7 @@ def _add(
         else ""
     )
     if not text:
-        mention.problem = "This message already carries as much as it can."
+        mention.problem = "This message has no room for more."
         return 0
     found.texts.append(f"{pointer.text} ({carried.title}):\n{text}")
     found.pictures += carried.pictures

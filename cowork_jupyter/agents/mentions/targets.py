@@ -92,7 +92,7 @@ def column_facts(table: str, state: TableState, column: FieldState) -> str:
             facts.append(f"{column.low} to {column.high}")
         if column.total is not None:
             facts.append(f"sum {column.total:g}")
-    some = " (some of the rows were looked at)" if state.sampled else ""
+    some = " (from some of the rows)" if state.sampled else ""
     names = ", ".join(field.name for field in state.fields)
     return (
         f"{column.name}: {'; '.join(facts)}{some}\n"

@@ -26,18 +26,18 @@ BRIEFING_TOKENS = 3_000
 RESULTS_TOKENS = 3_000
 _LINE_TOKENS = 8
 _FAILURES_ARE_RESULTS = (
-    "Tests that fail are a result, too: the status is done, and the summary says what failed."
+    "Failing tests are a result too: the status is done, and the summary says what failed."
 )
 _FIND_THE_REST = "Find the rest with recall."
 
 FINDINGS_TOKENS = 3_000
 _ADDRESS = (
-    "It was done before, and a review asks for changes. Address what it found, within what the "
-    "step was approved for, and leave the rest as it is."
+    "It was done before, and a review asked for changes. Fix what it found, within what the step "
+    "was approved for, and leave the rest as it is."
 )
 _LOOK_AGAIN = (
-    "It was done before, and a review asked for changes, which were made since. Do the step again, "
-    "and see whether what the review found is settled."
+    "It was done before, and a review asked for changes, which have been made. Do the step "
+    "again, and check that its findings are resolved."
 )
 
 

@@ -354,7 +354,7 @@ def _with(assumed: list[Assumption], said: Settlement) -> tuple[list[Assumption]
     if said.index >= len(assumed):
         raise _no_such_assumption()
     if said.status == "corrected" and not said.correction.strip():
-        raise InvalidInput("correction: say what is the case instead.", code="no_correction")
+        raise InvalidInput("correction: say what is true instead.", code="no_correction")
     before = assumed[said.index]
     is_corrected = said.status == "corrected"
     after = before.settled(said.status, said.correction.strip() if is_corrected else "")

@@ -235,7 +235,7 @@ class Cluster:
             )
         return CoworkError(
             f"The Dask worker {worker} does not see the workspace {self._settings.workspace}, "
-            "which this call needs. Try again: now that this is known, it runs here.",
+            "which this call needs. Try again: it will run here.",
             code="workspace_not_shared",
             retryable=True,
         )

@@ -177,12 +177,12 @@ class _RemoteTask:
         try:
             written = await asyncio.to_thread(bring_home, workspace, layout, outcome.changes)
         except CoworkError as error:
-            said = f"{error.message}\nIt had said:\n{result.text[-MAX_REPEATED:]}"
+            said = f"{error.message}\nIts output:\n{result.text[-MAX_REPEATED:]}"
             raise CoworkError(said, code=error.code, retryable=error.retryable) from error
         self.files |= dict.fromkeys(written)
         there = _list_paths([file.path for file in layout.files]) or "no files"
-        note = f"[It ran at a worker that had only {there} of the workspace."
-        note += f" Brought back: {_list_paths(written)}.]" if written else "]"
+        note = f"[It ran on a worker that had only {there} of the workspace."
+        note += f" Copied back: {_list_paths(written)}.]" if written else "]"
         data = {**result.data, "brought_back": written}
         return replace(result, text=f"{result.text}\n{note}", data=data)
 
@@ -220,8 +220,8 @@ class _RemoteTask:
         if in_scratch and (attempt.worker or attempt.only_at):
             self.kernel_at = None
             raise Unavailable(
-                f"The worker {attempt.worker or attempt.only_at}, where scratch was, is gone. Its "
-                "variables are gone with it: import and read again what you need.",
+                f"The worker {attempt.worker or attempt.only_at}, which ran scratch, is gone, "
+                "and the variables with it. Import and read again what you need.",
                 code="scratch_lost",
             )
         if attempt.worker and not tool.idempotent:

@@ -48,8 +48,8 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     found = dict.fromkeys([*_expand_paths(workspace, paths), *_tables(workspace, tables)])
     if len(found) > MAX_FILES:
         raise InvalidInput(
-            f"The workers do not see the workspace, and these are more than {MAX_FILES:,} files "
-            "to send. Name fewer.",
+            f"The workers do not see the workspace, and more than {MAX_FILES:,} files would have "
+            "to be sent. Name fewer.",
             code="too_large",
         )
     _refuse_beyond(sum(_size(workspace, path) for path in found))
@@ -74,9 +74,9 @@ def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[RemoteCha
     ]
     if changed:
         raise Conflict(
-            f"{', '.join(map(repr, changed[:10]))} was changed here, or is not among the files of "
-            "the step, while a worker worked on a copy. Nothing that it wrote was kept. Read the "
-            "file as it is now, then try again.",
+            f"{', '.join(map(repr, changed[:10]))} was changed here, or is not among the files "
+            "of the step, while a worker changed a copy. Nothing that the worker wrote was kept. "
+            "Read the file as it is now, then try again.",
             code="changed_at_home",
         )
     for change in changes:
@@ -139,7 +139,8 @@ def _size(workspace: Workspace, path: str) -> int:
 def _refuse_beyond(size: int) -> None:
     if size > MAX_SENT:
         raise InvalidInput(
-            f"The workers do not see the workspace, and these files are {size_text(size)} to send, "
-            f"more than {size_text(MAX_SENT)}. Name fewer, or let the workers share the folder.",
+            "The workers do not see the workspace, and these files are too large to send: "
+            f"{size_text(size)}, the limit is {size_text(MAX_SENT)}. Name fewer, or let the "
+            "workers share the folder.",
             code="too_large",
         )

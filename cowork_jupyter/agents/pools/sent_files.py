@@ -162,8 +162,8 @@ class CopiedTree:
                 size += file.stat().st_size
             if size > MAX_BROUGHT:
                 raise InvalidInput(
-                    f"It left more than {size_text(MAX_BROUGHT)} of files at a worker that does "
-                    "not see the workspace, so none of them was brought back. Write less.",
+                    f"It wrote more than {size_text(MAX_BROUGHT)} on a worker that does not see "
+                    "the workspace, so no file was copied back. Write less.",
                     code="too_large",
                 )
             yield path, file

@@ -194,8 +194,8 @@ def _tools_for(order: WorkerOrder) -> ToolRegistry:
     tools = default_tools().plus(run_code_in_scratch)
     if order.tool not in tools:
         raise Unavailable(
-            f"This worker cannot run {order.tool}: a package is not installed there. Run there: "
-            "pip install cowork-jupyter[data]",
+            f"This worker cannot run {order.tool}: a package is missing. On the worker, run: pip "
+            "install cowork-jupyter[data]",
             code="worker_unfit",
             retryable=False,
         )

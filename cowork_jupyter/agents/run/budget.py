@@ -196,8 +196,8 @@ class Accounting:
             return False
         self.known.learn_window(name, read)
         said = (
-            f"{name} read only {read:,} of about {sent:,} tokens: its server cuts off what "
-            "is longer. Less is sent from now on. Give the server a larger context if you can."
+            f"{name} read only {read:,} of about {sent:,} tokens: its server cuts off longer "
+            "requests. From now on, less is sent. Give the server a larger context if you can."
         )
         if not self._truncates:
             self.log.event(Notice(code="truncated", message=said))

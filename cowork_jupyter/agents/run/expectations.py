@@ -31,7 +31,7 @@ class ExpectationGuard:
         self.accept(broken)
         if broken:
             said = "; ".join(map(broken_text, broken))
-            log.event(Notice(code="broken_before", message=f"Already before this run, {said}."))
+            log.event(Notice(code="broken_before", message=f"Even before this run: {said}."))
 
     async def broken(
         self, log: RunLog, own: Sequence[Expectation] = (), *, pinned: bool = True
@@ -56,7 +56,7 @@ class ExpectationGuard:
             try:
                 await self.pinned.pin(log.notebook, result.updated)
             except CoworkError as error:  # such as a notebook that another program has open
-                said = f"What is expected could not be updated: {error.message}"
+                said = f"The expectation could not be updated: {error.message}"
             log.event(Notice(code="expectations_changed", message=said))
 
     async def _check(

@@ -332,7 +332,7 @@ class Summariser:
         if not text:
             raise Garbled("The summary was empty.")
         count = len(older) + (before.count if before else 0)
-        said = f"Summarised {count} earlier messages, which no longer fit what the model reads."
+        said = f"Summarised {count} earlier messages that no longer fit into the model's context."
         summary = HistorySummary(message=said, text=text, last=older[-1].id, count=count)
         return summary, spent
 

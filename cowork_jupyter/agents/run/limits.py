@@ -39,7 +39,7 @@ def go_on_question(why: str) -> Question:
 def reset_question(why: str) -> Question:
     """Like `go_on_question`, for limits that only time resets."""
     return Question(
-        question=f"{why} The job goes on by itself then. Stop it?",
+        question=f"{why} The job then continues by itself. Stop it?",
         severity="major",
         options=[Option(label="Try again now", value=GO_ON), Option(label="Stop", value=STOP)],
         default=STOP,

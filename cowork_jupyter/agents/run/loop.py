@@ -58,15 +58,15 @@ _WRITE = (
     "that is impossible, say why."
 )
 _BROKEN = (
-    "This is not any more as the user expects it: {broken}. Find out why and put it right. If it "
-    "must be so, say why; you cannot change what is expected."
+    "The user's expectations no longer hold: {broken}. Find out why and fix it. If it must be "
+    "so, say why; you cannot change expectations."
 )
 _CHANGED = (
     "Resources have changed since they were read. Read them again if you rely on them:\n{resources}"
 )
-_STILL_BROKEN = "It ended with what the user expects broken: {broken}."
+_STILL_BROKEN = "It ended with broken expectations: {broken}."
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
-_GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."
+_GIVEN_UP = "The server cut the answer off at its limit for one reply, several times."
 _EMPTY = "The reply was empty."
 _REPAIR = "Your last reply was not usable. {problem} Reply again in one of the formats above."
 _NUDGE = (

@@ -241,14 +241,14 @@ class ModelSession:
         except ContextOverflow:
             raise
         except ToolsRefused as error:
-            self._fall_back("json", f"{error.message} Retrying with calls in the text.")
+            self._fall_back("json", f"{error.message} Retrying with tool calls as text.")
             return await self._ask(self._history())
         except ModelError as error:
             name = self._name
             shows_pictures = any(message.pictures for message in history)
             if not shows_pictures or not self.vision.record_refusal(name, error):
                 raise
-            said = f"{error.message} Retrying without pictures; {name} gets none from now on."
+            said = f"{error.message} Retrying without pictures. From now on, {name} gets none."
             self.log.event(Notice(code="no_pictures", message=said))
             return await self._ask(self._history())
 
@@ -288,7 +288,7 @@ class ModelSession:
         if self.request_form.runs_code:
             reply = with_code(reply, expected=self.asks_for_code)
         if isinstance(reply.structured, ToolCalls) and not reader.has_native_calls:
-            said = f"{self._name} writes its calls into the text; it is asked for that from now on."
+            said = f"{self._name} writes its tool calls as text. From now on, it is asked to."
             self._fall_back("json" if was_called else "code", said)
         return reply
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
 _MAX_EXPLANATION = 600
-_ONLY_THOUGHT = "The model has thought again."
+_ONLY_THOUGHT = "That text was only the model thinking."
 
 Line = SuggestionText | SuggestionReset
 

@@ -323,7 +323,7 @@ async def _next(
     except TimeoutError:
         if lenient:
             return None
-        raise Stalled("The model takes too long. Try again.") from None
+        raise Stalled("The model took too long. Try again.") from None
 
 
 def _refuse_private(around: Surroundings) -> Surroundings:

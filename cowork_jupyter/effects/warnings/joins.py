@@ -245,7 +245,7 @@ def _misaligned(case: Case) -> Iterator[Found]:
         if result is None or not known or len(known) < len(states) or result.rows <= max(known):
             continue
         added = result.rows - max(known)
-        message = f"The tables have other indexes: side by side they have {added:,} more rows."
+        message = f"The tables have different indexes: side by side, they have {added:,} more rows."
         yield warning(
             case.of(parts[0]), "join_multiplied_rows", message, call.line,
             "Reset the indexes first, or merge on a key.", {"rows_added": added},

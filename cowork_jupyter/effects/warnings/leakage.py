@@ -165,9 +165,9 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
 
 
 _HOW = {
-    "equal": "tells the target by itself",
+    "equal": "gives away the target by itself",
     "function": "rises and falls exactly with the target",
-    "separates": "separates the target without an error",
+    "separates": "separates the target without errors",
     "missing": "is missing exactly where the target has one value",
 }
 _OF_THE_PAST = {"shift", "lag"}
@@ -193,7 +193,7 @@ def target_warnings(case: Case) -> Iterator[Found]:
             if number(answer, "features") == 1 and how != "equal":
                 continue  # the only feature is there to be a function of
             reported, rows = True, number(answer, "rows")
-            described = _HOW.get(str(how), "tells the target")
+            described = _HOW.get(str(how), "gives away the target")
             message = f"The feature {column} {described} in {counted(rows, 'row')}."
             if column == target:
                 message = f"The target {column} is among the features ({counted(rows, 'row')})."

@@ -100,7 +100,7 @@ def tuning_warnings(case: Case) -> Iterator[Found]:
         chosen = _chosen_by(case, score.call) if varies else None
         if chosen is not None:
             message = "The best model is chosen by its score on the test rows"
-            message += f"{case.rows_text(score.data)}, so that score says too much."
+            message += f"{case.rows_text(score.data)}, so that score is too optimistic."
             line = score.call.line or chosen
             yield warning(case.of(score.data), "tuned_on_test", message, line, advice)
             return

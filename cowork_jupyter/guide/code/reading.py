@@ -49,7 +49,7 @@ def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
     lines = [reading]
     if sheet.choices.coerce:
         numbers = table.of_kind("number")
-        lines += ["# Some values are no numbers or dates: they count as missing."]
+        lines += ["# Some values are not numbers or dates: they count as missing."]
         form = f'{pd}.to_numeric({{}}, errors="coerce")'
         lines += [_assigned(name, column, form) for column in numbers]
     wrong = ', errors="coerce"' if sheet.choices.coerce else ""

@@ -31,18 +31,18 @@ _RENAMED: Mapping[str, str] = {
 }  # fmt: skip
 _FILLS = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
 _DROPPED = {
-    "infer_datetime_format": "pandas finds the format by itself now.",
-    "datetime_is_numeric": "Dates always count as numbers here now.",
-    "warn_bad_lines": "Bad lines are governed by `on_bad_lines` now.",
-    "mangle_dupe_cols": "Columns of the same name are always told apart now.",
+    "infer_datetime_format": "pandas now infers the format by itself.",
+    "datetime_is_numeric": "Dates now always count as numbers here.",
+    "warn_bad_lines": "`on_bad_lines` now controls bad lines.",
+    "mangle_dupe_cols": "Columns with the same name are now always renamed.",
     "verbose": "It says less now.",
     "encoding": "The encoding is always UTF-8 here.",
     "squeeze": "",
     "inplace": "",
     "axis": "",
     "normalize": "Scale the data with `StandardScaler` in a pipeline instead.",
-    "presort": "It is decided by itself now.",
-    "use_inf_as_na": "Infinite values are no missing values any more.",
+    "presort": "It is now chosen automatically.",
+    "use_inf_as_na": "Infinite values no longer count as missing.",
 }
 _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "read_csv": ("sep", "delimiter", "header", "names", "index_col", "usecols", "dtype",
@@ -98,8 +98,7 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
         edit = code.without_argument(keyword)
         return cell.edit(f"{why} {_DROPPED.get(name, '')}".strip(), edit)
     return Fix(
-        f"`{function}` takes no argument `{name}`. `{function}?` in a cell shows those that "
-        "it takes."
+        f"`{function}` has no argument `{name}`. Run `{function}?` in a cell to see those it has."
     )
 
 
@@ -119,14 +118,14 @@ def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix |
     match called(call), keyword.arg:
         case "fillna", "method" if isinstance(call.func, ast.Attribute) and value in _FILLS:
             new = _FILLS[str(value)]
-            why = f"Filling has a method of its own now: `{new}`."
+            why = f"There is now a separate method for filling: `{new}`."
             return cell.edit(why, code.attribute(call.func, new), removed)
         case "read_csv", "error_bad_lines":
-            why = "Lines that do not fit are governed by `on_bad_lines` now."
+            why = "`on_bad_lines` now controls lines that do not fit."
             how = "skip" if value is False else "error"
             return cell.replace(why, keyword, f'on_bad_lines="{how}"')
         case "read_csv", "delim_whitespace":
-            why = 'White space as separator is `sep=r"\\s+"` now.'
+            why = 'For white space as separator, use `sep=r"\\s+"` now.'
             return cell.replace(why, keyword, 'sep=r"\\s+"')
         case "read_csv" | "read_excel", "squeeze":
             why = "A table of one column becomes a Series with `.squeeze`."
@@ -134,15 +133,15 @@ def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix |
         case "mean_squared_error", "squared":
             text = code.edited(removed, code.replaced(call.func, "root_mean_squared_error"))
             line = "from sklearn.metrics import root_mean_squared_error"
-            why = "The root has a function of its own now."
+            why = "There is now a separate function for the root."
             return Fix(why, CellCode(text).with_line_on_top(line))
         case "resample", "how" if (how := str(value)).isidentifier():
-            why = "What to do with each period is a method now."
+            why = "The aggregation is now a method."
             return cell.edit(why, removed, (end, end, f".{how}()"))
         case _, "level" if owner:
             place = code.span(owner)[1]
             groups = f".groupby(level={code.source(keyword.value)})"
-            why = "Levels of the index are grouped with `groupby` now."
+            why = "To group by index levels, use `groupby` now."
             return cell.edit(why, removed, (place, place, groups))
     return None
 
@@ -158,11 +157,11 @@ def missing_argument(cell: FailingCell) -> Fix | None:
         function = found[1]
         if names == ["self"]:
             return Fix(
-                f"`{function}` is called on the class itself: make an object of it first, "
-                f"with `()` behind the class."
+                f"`{function}` is called on the class itself: create an object first, with `()` "
+                "after the class."
             )
         if function == "sort_values":
-            return Fix('`sort_values` must know by which column: add `by="…"`.')
+            return Fix('`sort_values` needs a column to sort by: add `by="…"`.')
         return Fix(
             f"`{function}` also needs {said}. Give it in the call, or give the parameter a default."
         )

@@ -68,7 +68,7 @@ def changed_attribute(cell: FailingCell) -> Fix | None:
         for node in cell.find(ast.Attribute):
             if node.attr == removed[1]:
                 edit = cell.code.attribute(node, removed[2])
-                return cell.edit(f"numpy calls it `{removed[2]}` now.", edit)
+                return cell.edit(f"numpy now calls it `{removed[2]}`.", edit)
     found = _NO_ATTRIBUTE.search(cell.message)
     if cell.error.name != "AttributeError" or not found or not cell.code.parses:
         return None
@@ -88,7 +88,7 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
             for attribute in code.find(ast.Attribute)
             if attribute.attr == name and base_name(attribute) == base_name(node)
         ]
-        return cell.edit(f"numpy has no `{name}` of its own any more; Python's does.", *edits)
+        return cell.edit(f"numpy no longer has `{name}`; Python's own works.", *edits)
     kinds = [owner, "plotting" if owner.startswith("Axes") else "estimator"]
     new = next((RENAMED[kind][name] for kind in kinds if name in RENAMED.get(kind, {})), "")
     if not new:
@@ -96,7 +96,7 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
     if new == "__len__":
         target = code.parents[node] if _is_called(code, node) else node
         text = f"len({code.source(node.value)})"
-        return cell.replace("The length of something is `len(…)` in Python.", target, text)
+        return cell.replace("In Python, use `len(…)` for the length.", target, text)
     edits = [
         code.attribute(attribute, new)
         for attribute in code.find(ast.Attribute)
@@ -149,7 +149,7 @@ def _append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) -> Fix
     is_statement = isinstance(statement, ast.Expr) and statement.value is call
     if is_statement and isinstance(node.value, ast.Name):
         new = f"{node.value.id} = {new}"
-    why = "pandas has no `append` any more; `concat` does the same."
+    why = "pandas no longer has `append`; `concat` does the same."
     return cell.replace(why, call, new, imports="pandas")
 
 
@@ -160,7 +160,7 @@ def _ix(cell: FailingCell, node: ast.Attribute, parent: ast.AST | None) -> Fix |
     new = "loc" if by_label else "iloc"
     how = "labels" if by_label else "places"
     return cell.edit(
-        f"`ix` was removed; `{new}` takes rows and columns by their {how}.",
+        f"`ix` was removed; `{new}` selects rows and columns by their {how}.",
         cell.code.attribute(node, new),
     )
 
@@ -169,7 +169,7 @@ def _own_numpy(cell: FailingCell, node: ast.Attribute, _parent: ast.AST | None) 
     numpy = cell.alias("numpy")
     edits = [cell.code.replaced(attribute, numpy) for attribute in cell.code.find(ast.Attribute)
              if attribute.attr == "np" and base_name(attribute) == base_name(node)]  # fmt: skip
-    why = "pandas does not carry numpy with it any more: it is imported itself."
+    why = "pandas no longer includes numpy, so import it directly."
     return cell.edit(why, *edits, imports="numpy")
 
 
@@ -188,18 +188,18 @@ def _array_append(cell: FailingCell, node: ast.Attribute, call: ast.AST | None) 
     new = f"{numpy}.append({array}, {added})"
     if isinstance(code.statement_of(call), ast.Expr) and isinstance(node.value, ast.Name):
         new = f"{array} = {new}"
-    why = "Arrays do not grow: `np.append` makes a new one."
+    why = "Arrays cannot grow: `np.append` creates a new one."
     return cell.replace(why, call, new, imports="numpy")
 
 
 def _week(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
     edit = cell.code.attribute(node, "isocalendar().week")
-    return cell.edit("The week is in `isocalendar()` now.", edit)
+    return cell.edit("The week is now in `isocalendar()`.", edit)
 
 
 def _colormap(cell: FailingCell, node: ast.Attribute, _call: ast.AST | None) -> Fix | None:
     plt = cell.alias("matplotlib.pyplot")
-    return cell.replace("`get_cmap` is in pyplot now.", node, f"{plt}.get_cmap")
+    return cell.replace("`get_cmap` is now in pyplot.", node, f"{plt}.get_cmap")
 
 
 _SPECIAL: Mapping[
@@ -229,8 +229,8 @@ _CALLS: Mapping[tuple[str, str], tuple[str, int, int, str]] = {
         "{value}.to_numpy()[{value}.index.get_indexer({0}), {value}.columns.get_indexer({1})]"),
     ("pandas", "value_counts"): ("`value_counts` is a method of the column.", 1, 99,
         "{0}.value_counts({rest})"),
-    ("dict", "has_key"): ("Whether a key is there is asked with `in`.", 1, 1, "{0} in {value}"),
-    ("str", "contains"): ("Whether a text is in another is asked with `in`.", 1, 1,
+    ("dict", "has_key"): ("To check for a key, use `in`.", 1, 1, "{0} in {value}"),
+    ("str", "contains"): ("To check whether a text contains another, use `in`.", 1, 1,
         "{0} in {value}"),
 }  # fmt: skip
 
@@ -252,4 +252,4 @@ def frequency(cell: FailingCell) -> Fix | None:
             edits.append(cell.code.replaced(node, text.replace(old, new, 1)))
     if not edits:
         return None
-    return cell.edit(f"pandas writes the frequency `{old}` as `{new}` now.", *edits)
+    return cell.edit(f"pandas now writes the frequency `{old}` as `{new}`.", *edits)

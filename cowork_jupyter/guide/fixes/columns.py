@@ -193,13 +193,13 @@ def _by_position(cell: FailingCell, number: int) -> Fix | None:
             continue
         if isinstance(node.value, ast.Attribute) and node.value.attr == "loc":
             return Fix(
-                f"No row has the label {number}. `.iloc[{number}]` takes a row by its place; "
+                f"No row has the label {number}. `.iloc[{number}]` selects a row by position; "
                 "`.index` shows the labels."
             )
         owner = cell.type_of(base_name(node))
         if owner in ("DataFrame", "Series"):
             end = cell.code.span(node.value)[1]
-            why = f"`[{number}]` looks for something labelled {number}; `.iloc` takes it by place."
+            why = f"`[{number}]` looks for the label {number}; `.iloc` selects by position."
             return cell.edit(why, (end, end, ".iloc"))
     return None
 
@@ -217,7 +217,7 @@ def _key(cell: FailingCell, names: list[str]) -> Fix | None:
         if near:
             edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
             return cell.edit(f"There is no key `{name}`; the nearest is `{near}`.", edit)
-        return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows the keys that it has.")
+        return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows its keys.")
     return None
 
 

@@ -27,8 +27,8 @@ _REDUCTIONS = frozenset({
 })  # fmt: skip
 _TEXT = ("str", "object", "string", "String", "Utf8")
 _NUMBERS = ("int", "float", "uint", "Int", "Float", "UInt")
-_NO_PLAIN_NUMBER = "`{0}` is no plain number. What cannot be read becomes missing (NaN)."
-_AS_DATES = "The column holds text: it is read as dates first."
+_NO_PLAIN_NUMBER = "`{0}` is not a plain number. What cannot be parsed becomes missing (NaN)."
+_AS_DATES = "The column contains text: convert it to dates first."
 
 
 def text_for_numbers(cell: FailingCell) -> Fix | None:
@@ -70,11 +70,11 @@ def _parsed_column(cell: FailingCell, call: ast.Call, owner: ast.expr, text: str
     signs = "".join(sorted({sign for sign in text if sign in "$€£%"}))
     if signs and any(sign.isdigit() for sign in text):
         cleaned = f'{column}.str.replace(r"[{signs},\\s]", "", regex=True)'
-        why = f"`{text}` has signs around the number."
+        why = f"`{text}` has symbols around the number."
     new = f'{cell.alias("pandas")}.to_numeric({cleaned}, errors="coerce")'
     if cell.code.source(call.args[0]).strip("'\"").startswith("int"):
         new += '.astype("Int64")'
-    why += " What is no number becomes missing (NaN)."
+    why += " What is not a number becomes missing (NaN)."
     return cell.replace(why, call, new, imports="pandas")
 
 
@@ -108,11 +108,11 @@ def _parsed_text(cell: FailingCell, call: ast.Call, text: str, name: str) -> Fix
     """`int("3.5")` and `float("1,5")`."""
     argument = cell.code.source(call.args[0])
     if name == "int" and re.fullmatch(r"-?\d+\.\d*", text.strip()):
-        why = f"`{text}` is not a whole number: read it as one with decimals first."
+        why = f"`{text}` is not an integer: parse it as a float first."
         return cell.replace(why, call, f"int(float({argument}))")
     new, why = _without_commas(argument, text)
     if not why:
-        return Fix(f"`{text}` is no number. Clean the text first, or skip it.")
+        return Fix(f"`{text}` is not a number. Clean the text first, or skip it.")
     return cell.replace(why, call.args[0], new)
 
 
@@ -128,15 +128,15 @@ def numbers_only(cell: FailingCell) -> Fix | None:
             if column is None:
                 return None if is_of_module else _numeric_only(cell, call)
             why = (
-                "The column holds text. It is read as numbers first; what is none becomes "
-                "missing (NaN)."
+                "The column contains text: convert it to numbers first. What is not a number "
+                "becomes missing (NaN)."
             )
             new = cell.numbers_in(cell.code.source(column), base_name(column))
             return cell.replace(why, column, new, imports="pandas")
         if called(call) in ("agg", "aggregate"):
             return Fix(
-                "A column of text cannot be aggregated like that. Name the columns of "
-                "numbers, or `count` the others."
+                "A text column cannot be aggregated like that. Name the numeric columns, or "
+                "`count` the others."
             )
     return None
 
@@ -153,7 +153,7 @@ def _numeric_only(cell: FailingCell, call: ast.Call) -> Fix | None:
     if cell.code.keyword(call, "numeric_only"):
         return None
     comma = ", " if call.args or call.keywords else ""
-    why = "Some columns hold text, which has no such figure: only columns of numbers are taken."
+    why = "Some columns contain text: use only the numeric columns."
     return cell.edit(why, cell.code.appended(call, f"{comma}numeric_only=True"))
 
 
@@ -173,8 +173,8 @@ def mixed_types(cell: FailingCell) -> Fix | None:
         return _summed_text(cell) or _joined_text(cell)
     if is_pair and "NoneType" in is_pair.groups():
         return Fix(
-            "One side is `None`: what should have given a value has returned nothing. "
-            "Look at where it comes from; methods with `inplace=True` return nothing."
+            "One side is `None`: something returned nothing instead of a value. Check where it "
+            "comes from; methods with `inplace=True` return nothing."
         )
     return None
 
@@ -201,11 +201,13 @@ def _converted_column(cell: FailingCell) -> Fix | None:
                 code.replaced(side, cell.numbers_in(code.source(side), base_name(side)))
                 for side in text
             ]
-            why = "A column holds text: it is read as numbers; what is none becomes missing (NaN)."
+            why = (
+                "A column contains text: convert it to numbers. Other values become missing (NaN)."
+            )
             return cell.edit(why, *edits, imports="pandas")
         if numbers and any(map(_is_string, ast.walk(node))):
             edits = [code.replaced(side, f"{code.source(side)}.astype(str)") for side in numbers]
-            return cell.edit("A column of numbers must become text first.", *edits)
+            return cell.edit("Convert the numeric column to text first.", *edits)
     return None
 
 
@@ -238,7 +240,7 @@ def _summed_text(cell: FailingCell) -> Fix | None:
         column = _single_column(call.args[0]) if len(call.args) == 1 else None
         if column is not None and (_column_type(cell, column) or "").startswith(_TEXT):
             new = f"{cell.numbers_in(cell.code.source(column), base_name(column))}.sum()"
-            return cell.replace("The column holds text: it is read as numbers first.", call, new)
+            return cell.replace("The column contains text: convert it to numbers first.", call, new)
     return None
 
 
@@ -255,11 +257,11 @@ def _joined_text(cell: FailingCell) -> Fix | None:
             and not (isinstance(side, ast.BinOp) and any(map(_is_string, ast.walk(side))))
         ]
         if edits:
-            why = "Text and a number cannot be joined: make text of the number first."
+            why = "Text and a number cannot be joined: convert the number to text first."
             return cell.edit(why, *edits)
     return Fix(
-        "Text and numbers meet here. Make both the same first: `str(…)` to join them as "
-        "text, `float(…)` to calculate."
+        "This mixes text and numbers. Convert one of them first: `str(…)` to join them as text, "
+        "`float(…)` to calculate."
     )
 
 
@@ -282,14 +284,14 @@ def accessors(cell: FailingCell) -> Fix | None:
         if node.attr == "dt" and "Can only use .dt accessor" in cell.message:
             if (_column_type(cell, node.value) or "").startswith(("int", "float", "uint")):
                 return Fix(
-                    "The column holds numbers, no dates. `pd.to_datetime(column, unit=…)` "
-                    "makes dates of them, if you know what they count."
+                    "The column contains numbers, not dates. `pd.to_datetime(column, unit=…)` "
+                    "converts them, if you know their unit."
                 )
             new = f"{pandas}.to_datetime({code.source(node.value)})"
-            why = "The column holds no dates yet: they are read first."
+            why = "The column does not contain dates yet: convert it first."
             return cell.replace(why, node.value, new, imports="pandas")
         if node.attr == "str" and "Can only use .str accessor" in cell.message:
-            why = "The column holds no text: it is made text first."
+            why = "The column does not contain text: convert it first."
             return cell.replace(why, node.value, f"{code.source(node.value)}.astype(str)")
     if re.search(_TEXT_AND_DATE, cell.message):
         for compared in cell.find(ast.Compare):
@@ -313,7 +315,7 @@ def _dated_index(cell: FailingCell) -> Fix | None:
                 why = f"The dates are in the column `{date}`, not in the index."
                 return cell.edit(why, cell.code.appended(call, f', on="{date}"'))
             new = f'{table}.set_index({cell.alias("pandas")}.to_datetime({table}["{date}"]))'
-            why = f"The dates are in the column `{date}`, as text: they become the index first."
+            why = f"The dates are in the column `{date}`, as text: make them the index first."
             return cell.replace(why, call.func.value, new)
     return Fix(
         "Only a table with dates as its index can be resampled: use "
@@ -325,8 +327,8 @@ def date_format(cell: FailingCell) -> Fix | None:
     """Mixed date formats, or day first."""
     if "not likely a datetime" in cell.message or "Unknown datetime string" in cell.message:
         return Fix(
-            'Some of the values are no dates. Look at them first; `errors="coerce"` makes '
-            "them missing (NaT)."
+            'Some values are not dates. Look at them first; `errors="coerce"` makes them '
+            "missing (NaT)."
         )
     if "doesn't match format" not in cell.message:
         return None
@@ -337,6 +339,6 @@ def date_format(cell: FailingCell) -> Fix | None:
         more = [] if not day_first or cell.code.keyword(call, "dayfirst") else ["dayfirst=True"]
         more += [] if cell.code.keyword(call, "format") else ['format="mixed"']
         options = ", " + ", ".join([*more, 'errors="coerce"'])
-        why = "Not all dates are written the same way. What cannot be read becomes missing (NaT)."
+        why = "Not all dates have the same format. What cannot be parsed becomes missing (NaT)."
         return cell.edit(why, cell.code.appended(call, options))
     return None

@@ -33,28 +33,28 @@ def not_callable(cell: FailingCell) -> Fix | None:
             return _hidden_builtin(cell, name)
         is_it = isinstance(function, ast.Name) and cell.type_of(function.id) == owner
         if is_it and len(call.args) == 1 and owner in _CONTAINERS:
-            why = "What is in a table, list or dictionary is taken with square brackets."
+            why = "Use square brackets to get items of a table, list or dictionary."
             return cell.replace(why, call, f"{name}[{code.source(call.args[0])}]")
         if not isinstance(function, ast.Attribute):
             continue
         if not call.args and not call.keywords and owner in _VALUES:
-            why = f"`{function.attr}` is a value, not a method: it has no parentheses."
+            why = f"`{function.attr}` is a value, not a method: leave out the parentheses."
             return cell.replace(why, call, name)
         if function.attr in ("loc", "iloc", "at", "iat"):
             text = f"{name}[{', '.join(map(code.source, call.args))}]"
-            return cell.replace(f"`{function.attr}` takes square brackets.", call, text)
+            return cell.replace(f"`{function.attr}` needs square brackets.", call, text)
     return Fix(
-        f"Something of type `{owner}` is called like a function here. Is an operator missing "
-        "before the parenthesis?"
+        f"A `{owner}` is called like a function here. Is an operator missing before the "
+        "parenthesis?"
     )
 
 
 def _hidden_builtin(cell: FailingCell, name: str) -> Fix:
     code = cell.code
-    why = f"A variable is called `{name}` and hides Python's own. It needs another name."
+    why = f"A variable is called `{name}` and hides Python's own. Rename it."
     nodes = [node for node in code.find(ast.Name) if node.id == name]
     if not any(isinstance(node.ctx, ast.Store) for node in nodes):
-        return Fix(f"{why} `del {name}` brings Python's back.", f"del {name}\n{cell.source}")
+        return Fix(f"{why} `del {name}` restores Python's own.", f"del {name}\n{cell.source}")
     edits = [
         code.replaced(node, f"{name}_")
         for node in nodes
@@ -72,10 +72,10 @@ def not_subscriptable(cell: FailingCell) -> Fix | None:
     if "method" in owner or "function" in owner:
         for node in cell.find(ast.Subscript):
             text = f"{code.source(node.value)}({code.source(node.slice)})"
-            return cell.replace("A function is called with parentheses.", node, text)
+            return cell.replace("Call a function with parentheses.", node, text)
     if owner == "NoneType":
         return None
-    return Fix(f"Something of type `{owner}` has no parts that could be taken with `[…]`.")
+    return Fix(f"A `{owner}` cannot be indexed with `[…]`.")
 
 
 def one_slip(cell: FailingCell) -> Fix | None:
@@ -89,19 +89,18 @@ def one_slip(cell: FailingCell) -> Fix | None:
     if "Cannot index by location index with a non-integer key" in message:
         for node in cell.find(ast.Attribute):
             if node.attr == "iloc":
-                why = "`iloc` takes places; names are taken with `loc`."
+                why = "`iloc` takes positions; use `loc` for names."
                 return cell.edit(why, cell.code.attribute(node, "loc"))
     if found := re.search(r"cannot insert (.{1,80}?), already exists", message):
         return Fix(
-            f"The table has a column `{found[1]}` already. Assign to it instead: "
+            f"The table already has a column `{found[1]}`. Assign to it instead: "
             f'`df["{found[1]}"] = …`.'
         )
     if "No common columns to perform merge on" in message:
         return _merge_keys(cell)
     if "You are trying to merge on" in message:
         return Fix(
-            "The key columns have different types. Make both the same first, with "
-            "`.astype(str)` on each."
+            "The key columns have different types. Convert them first, with `.astype(str)` on each."
         )
     return _indexers(cell) if "Too many indexers" in message else None
 
@@ -112,10 +111,10 @@ def _division(cell: FailingCell) -> Fix | None:
             continue
         below, whole = cell.code.source(node.right), cell.code.source(node)
         if not isinstance(node.right, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-            return Fix(f"`{below}` is 0 here, and nothing can be divided by 0.")
+            return Fix(f"`{below}` is 0 here, and you cannot divide by 0.")
         why = (
-            f"`{below}` is 0 here. Where it is, the result is missing (NaN) now; check that "
-            "this is what you want."
+            f"`{below}` is 0 here. Where it is, the result is now missing (NaN); check that this "
+            "is what you want."
         )
         return cell.replace(why, node, f'({whole} if {below} else float("nan"))')
     return Fix("Something is divided by 0 here. Check the divisor first.")
@@ -140,10 +139,7 @@ def _merge_keys(cell: FailingCell) -> Fix | None:
         pairs = [(column, other) for column, other in near if other]
         if len(pairs) == 1:
             left_key, right_key = pairs[0]
-            why = (
-                f"The tables share no column name; `{left_key}` and `{right_key}` look "
-                "like the same."
-            )
+            why = f"The tables share no column name; `{left_key}` and `{right_key}` look the same."
             keys = f', left_on="{left_key}", right_on="{right_key}"'
             return cell.edit(why, cell.code.appended(call, keys))
     return Fix(
@@ -156,7 +152,7 @@ def _indexers(cell: FailingCell) -> Fix | None:
     for node in cell.find(ast.Subscript):
         if isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 2:
             first, *rest = map(cell.code.source, node.slice.elts)
-            why = "Several columns are given as one list."
+            why = "Pass several columns as one list."
             return cell.replace(why, node.slice, f"{first}, [{', '.join(rest)}]")
     return None
 
@@ -168,15 +164,15 @@ def ambiguous_condition(cell: FailingCell) -> Fix | None:
     code = cell.code
     for node in cell.find(ast.BoolOp):
         why = (
-            "`and` and `or` compare single values; columns are combined with `&` and `|`, "
-            "each condition in parentheses."
+            "`and` and `or` are for single values; combine columns with `&` and `|`, each "
+            "condition in parentheses."
         )
         return cell.replace(why, node, _elementwise(code, node))
     for negated in cell.find(ast.UnaryOp):
         parent = code.parents.get(negated)
         is_test = isinstance(parent, (ast.If, ast.While)) and parent.test is negated
         if isinstance(negated.op, ast.Not) and not is_test:
-            why = "`not` is for single values; a column is negated with `~`."
+            why = "`not` is for single values; negate a column with `~`."
             return cell.replace(why, negated, _elementwise(code, negated))
     for compared in cell.find(ast.Compare):
         if len(compared.ops) > 1:
@@ -185,10 +181,7 @@ def ambiguous_condition(cell: FailingCell) -> Fix | None:
                 f"({code.source(parts[at])} {_sign(operator)} {code.source(parts[at + 1])})"
                 for at, operator in enumerate(compared.ops)
             ]
-            why = (
-                "`a < x < b` is for single values; for a column each side is a condition "
-                "of its own."
-            )
+            why = "`a < x < b` is for single values; for a column, write two conditions."
             return cell.replace(why, compared, " & ".join(each))
     for test in cell.find(ast.AST):
         if isinstance(test, (ast.If, ast.While, ast.IfExp, ast.Assert)):
@@ -208,10 +201,7 @@ def precedence(cell: FailingCell) -> Fix | None:
         return None
     for node in cell.find(ast.Compare):
         if fixed := _with_parentheses(cell.code, node):
-            why = (
-                "`&` and `|` bind closer than comparisons: each condition needs its own "
-                "parentheses."
-            )
+            why = "`&` and `|` bind tighter than comparisons: put each condition in parentheses."
             return cell.replace(why, node, fixed)
     return None
 

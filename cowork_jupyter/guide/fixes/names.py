@@ -111,12 +111,12 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             r"^\s*\w+\s*=.*inplace=True", other.source, re.M
         ):
             return Fix(
-                f"A variable is `None`: cell {number} keeps what a method with "
-                "`inplace=True` returns, which is nothing. Take `inplace=True` out there."
+                f"A variable is `None`: cell {number} assigns the result of a method with "
+                "`inplace=True`, which returns nothing. Remove `inplace=True` there."
             )
     return Fix(
-        "Something is `None` here: what should have given an object has returned nothing. "
-        "Print it before this line to see which."
+        "Something is `None` here: a call returned nothing instead of an object. Print it before "
+        "this line to see which."
     )
 
 
@@ -133,7 +133,7 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
             return fix
         if owner == "DataFrame" and name in (*_TEXT, "str", "dt"):
             return Fix(
-                f"`{name}` is for one column: choose it first, as in "
+                f"`{name}` is for one column: select it first, as in "
                 f'`{base_name(node) or "df"}["column"].{name}`.'
             )
         near = nearest(name, _METHODS.get(owner, ()), 0.7) or (suggested[1] if suggested else None)
@@ -141,7 +141,7 @@ def misspelled_attribute(cell: FailingCell) -> Fix | None:
             why = f"There is no `{name}`; the nearest is `{near}`."
             return cell.edit(why, cell.code.attribute(node, near))
         return Fix(
-            f"`{owner}` has no `{name}`. Type `.` and press Tab behind it to see what it has."
+            f"`{owner}` has no `{name}`. Type `.` after it and press Tab to see what it has."
         )
     return None
 
@@ -243,8 +243,8 @@ def _misspelled(cell: FailingCell, name: str) -> Fix | None:
     if near is None:
         if re.search(rf"(?<![\w.\"']){name}(?![\w\"'])\s*[,)\]]", cell.source):
             return Fix(
-                f"Nothing is called `{name}` here. Is it meant as text? Then put it in quotes: "
-                f'`"{name}"`. Else define it first.'
+                f"Nothing is called `{name}` here. If it is meant as text, put it in quotes: "
+                f'`"{name}"`. Otherwise define it first.'
             )
         return Fix(f"Nothing is called `{name}` here. Define it, or run the cell that does.")
     return _spelled(cell, name, near, f"There is no `{name}`; the nearest name is `{near}`.")

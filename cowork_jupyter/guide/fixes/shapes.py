@@ -41,8 +41,8 @@ def shapes(cell: FailingCell) -> Fix | None:
         return _x_and_y(cell)
     if found := _BROADCAST.search(message):
         return Fix(
-            f"These arrays have the shapes {found[1]} and {found[2]}, which do not fit. Bring "
-            "both to the same length, or `reshape` one so that its other dimension is 1."
+            f"These arrays have the shapes {found[1]} and {found[2]}, which do not fit. Make "
+            "both the same length, or `reshape` one so that its other dimension is 1."
         )
     if found := _ALIGNED.search(message):
         return _transposed(cell, found[1], found[2])
@@ -54,7 +54,7 @@ def shapes(cell: FailingCell) -> Fix | None:
         return _two_dimensional(cell)
     if "inhomogeneous shape" in message:
         return Fix(
-            "The inner lists have different lengths, so they are no array. Fill them up to "
+            "The inner lists have different lengths, so they cannot form an array. Pad them to "
             "the same length, or keep a plain list."
         )
     return _sample(cell) if "Cannot take a larger sample than population" in message else None
@@ -109,8 +109,8 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
                  for argument in call.args[:2]]  # fmt: skip
         text = code.edited(*edits)
         return Fix(
-            f"`{x}` and `{y}` have different lengths{said}. This draws as many as both "
-            "have; better find out why they differ.",
+            f"`{x}` and `{y}` have different lengths{said}. This plots as many as both have; "
+            "find out why they differ.",
             f"{text[:start]}size = min(len({x}), len({y}))\n{text[start:]}",
         )
     return Fix(f"x and y have different lengths{said}. Both must come from the same rows.")
@@ -160,7 +160,7 @@ def _reshaped(cell: FailingCell, size: int, wanted: str) -> Fix | None:
 def _two_dimensional(cell: FailingCell) -> Fix | None:
     """scikit-learn expects a table, even for one column."""
     code = cell.code
-    why = "scikit-learn wants the features as a table, also if it is one column."
+    why = "scikit-learn needs the features as a table, even if it is one column."
     for call in cell.calls(*_ESTIMATOR):
         if not call.args:
             continue
@@ -180,7 +180,7 @@ def _sample(cell: FailingCell) -> Fix | None:
         given = call.args[0] if call.args else getattr(code.keyword(call, "n"), "value", None)
         if given is not None and isinstance(call.func, ast.Attribute):
             new = f"min({code.source(given)}, len({code.source(call.func.value)}))"
-            return cell.replace("The table has fewer rows than were asked for.", given, new)
+            return cell.replace("The table has fewer rows than you asked for.", given, new)
     return None
 
 
@@ -189,20 +189,20 @@ def out_of_range(cell: FailingCell) -> Fix | None:
         return None
     code = cell.code
     found = _OUT_OF.search(cell.message)
-    said = f" It has {found[3]}, counted from 0." if found else " Places are counted from 0."
+    said = f" It has {found[3]}, counted from 0." if found else " Positions are counted from 0."
     for node in cell.find(ast.Subscript):
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if not isinstance(index, int) or index <= 0:
             continue
         is_next = (int(found[3]) if found else _size_of(cell, node.value)) == index
-        why = f"`{code.source(node.value)}` has no place {index}.{said} `[-1]` is the last one."
+        why = f"`{code.source(node.value)}` has no position {index}.{said} `[-1]` is the last one."
         return cell.replace(why, node.slice, "-1") if is_next else Fix(why)
     if any(called(loop) == "range" for loop in cell.find(ast.Call)):
         return Fix(
-            "The loop counts further than the list goes: use `range(len(…))`, or loop "
-            "over the list itself."
+            "The loop runs past the end of the list: use `range(len(…))`, or loop over the list "
+            "itself."
         )
-    return Fix(f"This place is behind the end.{said} `len(…)` tells how many there are.")
+    return Fix(f"This position is past the end.{said} `len(…)` tells how many there are.")
 
 
 def _size_of(cell: FailingCell, node: ast.AST) -> int | None:

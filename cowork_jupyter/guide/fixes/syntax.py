@@ -44,7 +44,7 @@ def _attempts(cell: FailingCell) -> Iterator[tuple[str, str]]:
                 yield why, _with_line(cell.code, place, changed)
     for width in (4, 8):
         yield "Tabs and spaces were mixed.", cell.source.expandtabs(width)
-    yield "Typographic quotes or spaces are no code.", cell.source.translate(_SMART)
+    yield "Typographic quotes and spaces are not valid code.", cell.source.translate(_SMART)
     yield from _indents(cell, line)
     yield from _brackets(cell)
     for why, change in _SLIPS:  # the same slip in several lines
@@ -146,15 +146,15 @@ def _comma(line: str) -> str | None:
 
 _SLIPS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("`print` needs parentheses in Python 3.", _print),
-    ("A colon was missing at the end of the line that begins the block.", _colon),
+    ("A colon was missing at the end of the line that starts the block.", _colon),
     ("`=` assigns; `==` compares.", _equals),
     ("A quote was missing.", _quote),
-    ("The quotes inside of the f-string ended it; the other kind works.", _other_quotes),
+    ("The quotes inside the f-string ended it; use the other kind.", _other_quotes),
     ("A brace of the f-string was not closed.", _brace),
     ("A bracket was not closed.", _closed),
     ("There was one closing bracket too many.", _one_less),
     ("`except` names its variable with `as`.", _exception),
-    ("Python counts with `+= 1`.", _increment),
+    ("Python uses `+= 1` to count.", _increment),
     ("Python writes `and`, `or`, `not`, `elif` and `!=`.", _words),
     ("A comma was missing.", _comma),
 )
@@ -169,7 +169,7 @@ def _indents(cell: FailingCell, line: int) -> Iterator[tuple[str, str]]:
     before = next((code_line for code_line in reversed(lines[: line - 1]) if code_line.strip()), "")
     own = len(before) - len(before.lstrip())
     if before.rstrip().endswith(":"):
-        why = "The lines of a block are indented."
+        why = "Indent the lines of a block."
         end = line
         while end <= len(lines) and lines[end - 1].strip():
             block = [

@@ -21,7 +21,7 @@ def error_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         if RAISES in cell.state.tags:
             continue
         if cell.failed:
-            advice = "Mend it, or tag it `raises-exception` if the error is what it shows."
+            advice = "Fix it, or tag it `raises-exception` if the error is intended."
             yield ReviewRemark("major", "It ended with an error.", advice, cell)
         elif subject.is_python and cell.count is None and cell.python is not None:
             line = _syntax_error(cell.python)
@@ -46,11 +46,11 @@ def except_remarks(subject: Subject) -> Iterator[ReviewRemark]:
             if not isinstance(node, ast.ExceptHandler) or not _catches_all(node):
                 continue
             if all(_does_nothing(statement) for statement in node.body):
-                comment = "Every error is caught here and passed over in silence."
-                advice = "Catch the one error that is expected, and say so when it comes."
+                comment = "This catches every error and ignores it silently."
+                advice = "Catch only the error you expect, and report it."
                 yield ReviewRemark("major", comment, advice, cell, node.lineno)
             elif node.type is None and not any(_raises(statement) for statement in node.body):
-                comment = "`except:` also catches the interruption of the kernel."
+                comment = "`except:` also catches a kernel interrupt."
                 advice = "Write `except Exception:`."
                 yield ReviewRemark("minor", comment, advice, cell, node.lineno)
 

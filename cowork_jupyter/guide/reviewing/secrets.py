@@ -31,8 +31,8 @@ _NO_SECRET = re.compile(
 )
 _IN_MAGIC = re.compile(r"^\s*%(?:set_)?env\s+(\w+)[= ]\s*(\S+)", re.MULTILINE)
 _ADVICE = (
-    "Take it out, read it from the environment or ask with `getpass`, and have it replaced: "
-    "whoever has had the file knows it."
+    "Remove it, read it from the environment or ask with `getpass`, and revoke it: everyone who "
+    "has had the file knows it."
 )
 
 
@@ -42,7 +42,7 @@ def secret_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         for line, what in (*_by_look(cell), *_by_name(cell)):
             if line not in seen:
                 seen.add(line)
-                comment = f"{what} stands here in plain text."
+                comment = f"{what} is in plain text here."
                 yield ReviewRemark("critical", comment, _ADVICE, cell, line)
 
 

@@ -30,7 +30,7 @@ def _stale(subject: Subject) -> Iterator[ReviewRemark]:
         yield ReviewRemark(
             "major",
             f"Its result is stale: it uses `{name}` and ran as [{cell.count}], before cell "
-            f"{cause.number}, on which it depends, ran as [{cause.count}].",
+            f"{cause.number}, which it depends on, ran as [{cause.count}].",
             f"Run it again. {_RUN_ALL}",
             cell,
         )
@@ -47,7 +47,7 @@ def _not_run(subject: Subject) -> Iterator[ReviewRemark]:
     for cell, cause, name in _dependents(subject, times):
         if cause.number not in said:
             said.add(cause.number)
-            comment = f"It has not run, but cell {cell.number}, which uses `{name}` of it, has."
+            comment = f"It has not run, but cell {cell.number}, which uses its `{name}`, has."
             yield ReviewRemark("major", comment, _RUN_ALL, cause)
 
 
@@ -98,7 +98,7 @@ def _missing(subject: Subject, cell: ReviewedCell, found: HiddenFindings) -> Rev
         if ran
         else "so it cannot run"
     )
-    advice = f"Define {name} in a cell above, or take it out."
+    advice = f"Define {name} in a cell above, or remove it."
     comment = f"It uses {name}, which no cell defines, {why}."
     return ReviewRemark("major", comment, advice, cell, line)
 

@@ -133,7 +133,7 @@ _SAID: dict[Language, dict[str, str]] = {
         "could": "This could be about {0}.",
         "ignored": "I did not take into account: {0}.",
         "rate": "The mean of {0} is the share of rows where it is 1.",
-        "unknown": "I know no column or value “{0}”: {1} has {2}.",
+        "unknown": "I do not know a column or value “{0}”: {1} has {2}.",
         "nothing": "I found nothing for this in {0}.",
         "more": "{0} and {1} more",
         "two tables": "I see only {0}: name two tables to join.",

@@ -118,7 +118,7 @@ class CoworkAgent:
     ) -> schema.ListSessionsResponse:
         """Newest first: all conversations whose folder is known, or those of one folder."""
         if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
-            raise RequestError(_INVALID, f"cursor: '{cursor}' is none of ours.")
+            raise RequestError(_INVALID, f"cursor: '{cursor}' is not valid.")
         folder = str(_absolute(cwd).resolve()) if cwd else None
         with as_request_errors():
             conversations = self._any_service().conversations

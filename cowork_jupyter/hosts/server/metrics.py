@@ -40,26 +40,32 @@ _DENIED = {"denied", "denied_by_user", "denied_headless", "not_permitted"}
 
 JOBS = Counter("cowork_jobs", "Jobs that have ended", ["kind", "status"])
 JOB_SECONDS = Histogram("cowork_job_seconds", "Duration of jobs", buckets=_LONG)
-JOBS_RUNNING = Gauge("cowork_jobs_running", "Jobs that run now, those that wait included")
-WAITING = Gauge("cowork_waiting", "What waits for the user", ["kind"])
-MODEL_CALLS = Counter("cowork_model_calls", "Calls of the language model", ["outcome"])
+JOBS_RUNNING = Gauge("cowork_jobs_running", "Jobs running now, including those that wait")
+WAITING = Gauge(
+    "cowork_waiting", "Questions and approval requests that wait for the user", ["kind"]
+)
+MODEL_CALLS = Counter("cowork_model_calls", "Calls to the language model", ["outcome"])
 MODEL_SECONDS = Histogram("cowork_model_call_seconds", "Duration of model calls", buckets=_CALL)
 MODEL_RETRIES = Counter("cowork_model_retries", "Attempts to call the model beyond the first")
 MODEL_TOKENS = Counter("cowork_model_tokens", "Tokens, as model servers report", ["direction"])
-TOOL_CALLS = Counter("cowork_tool_calls", "Calls of tools", ["tool", "outcome"])
-TOOL_SECONDS = Summary("cowork_tool_call_seconds", "Duration of calls that were run", ["tool"])
+TOOL_CALLS = Counter("cowork_tool_calls", "Tool calls", ["tool", "outcome"])
+TOOL_SECONDS = Summary("cowork_tool_call_seconds", "Duration of tool calls that ran", ["tool"])
 DECISIONS = Counter("cowork_decisions", "Decisions about tool calls", ["verdict", "reason"])
 CHECKPOINTS = Counter("cowork_checkpoints", "Checkpoints taken")
-CHECKPOINT_BYTES = Counter("cowork_checkpoint_bytes", "Bytes of the files that checkpoints keep")
+CHECKPOINT_BYTES = Counter(
+    "cowork_checkpoint_bytes", "Bytes of file contents that checkpoints keep"
+)
 CHECKPOINT_SECONDS = Histogram(
-    "cowork_checkpoint_seconds", "Time that checkpoints take", buckets=_CALL
+    "cowork_checkpoint_seconds", "Time spent on checkpoints", buckets=_CALL
 )
 ROLLBACKS = Counter("cowork_rollbacks", "Rollbacks")
 MCP_SERVERS = Counter("cowork_mcp_servers", "Starts and ends of MCP servers", ["state"])
-MCP_SAMPLINGS = Counter("cowork_mcp_samplings", "Questions of MCP servers to the model")
+MCP_SAMPLINGS = Counter("cowork_mcp_samplings", "Sampling requests from MCP servers")
 EVENTS = Counter("cowork_events", "Events stored and shown", ["type"])
 DELIVERY_SECONDS = Histogram(
-    "cowork_event_delivery_seconds", "From an event to the page that shows it", buckets=_SHORT
+    "cowork_event_delivery_seconds",
+    "Delay between an event and the page that shows it",
+    buckets=_SHORT,
 )
 
 

@@ -180,7 +180,7 @@ class OngoingCalls:
             if known.is_over and known.updated < expired:
                 self.drop(known)
         if len(self._known) >= MAX_CALLS:
-            message = f"More than {MAX_CALLS} calls wait; answer some first."
+            message = f"More than {MAX_CALLS} calls are waiting; answer some first."
             raise MCPError(code=INVALID_PARAMS, message=message)
         call = OngoingCall(tool, arguments)
         self._known[call.id] = call
@@ -188,7 +188,9 @@ class OngoingCalls:
 
     def find(self, call_id: str) -> OngoingCall:
         if call_id not in self._known:
-            raise MCPError(code=INVALID_PARAMS, message="This call is not known here (any more).")
+            raise MCPError(
+                code=INVALID_PARAMS, message="This call is unknown here, or has expired."
+            )
         return self._known[call_id]
 
     def drop(self, call: OngoingCall) -> None:

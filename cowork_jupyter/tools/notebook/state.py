@@ -132,8 +132,8 @@ class OpenElsewhere(Conflict):
         super().__init__(
             f"'{path}' is open in another program. Its file was not changed.",
             details={"notebook": path},
-            advice="Do not try to write it in another way. The user sees on the card what you "
-            "wanted to change, and can do it there; go on without it.",
+            advice="Do not write it another way. The card shows the user your change, and they "
+            "can make it there; continue without it.",
         )
 
 

@@ -63,8 +63,8 @@ def _one_file(path: str, place: Place, head: int = _HEAD) -> Source:
     kind = _format(place.path)
     if kind is None:
         raise InvalidInput(
-            f"'{place.path}' is no table. Tables are CSV, TSV, JSON, Parquet, Excel and SQLite "
-            "files, by the ending of their names.",
+            f"'{place.path}' is not a table. Its extension must be that of a CSV, TSV, JSON, "
+            "Parquet, Excel or SQLite file.",
             code="no_table",
         )
     options = _options(place, head) if kind == "csv" else None
@@ -96,7 +96,7 @@ def _merge_options(path: str, each: list[TextOptions]) -> TextOptions:
     encodings = {options["encoding"] for options in each}
     if len(separators) > 1 or len(encodings) > 1:
         raise InvalidInput(
-            f"The files in '{path}' differ in separator or encoding. Name those that are alike.",
+            f"The files in '{path}' differ in separator or encoding. Name files that agree.",
             code="mixed_tables",
         )
     return TextOptions(

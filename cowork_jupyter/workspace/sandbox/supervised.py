@@ -12,7 +12,7 @@ from ...domain.errors import Unavailable
 from . import supervisor
 
 NOT_SUPERVISED = (
-    "Programs cannot be started on Windows, because nothing there would end all that they start. "
+    "Programs cannot be started on Windows, because nothing there ends everything they start. "
     "Run Jupyter in WSL 2."
 )
 MAX_LINE_LENGTH = 16 * 2**20

@@ -37,10 +37,10 @@ def test_planted_problems_are_listed_by_severity(page: Page, lab: LabServer) -> 
     assert found == sorted(found, key=["critical", "major", "minor"].index)
     assert set(found) == {"critical", "major", "minor"}
     findings = card.locator(".cw-findings li")
-    expect(findings.first).to_contain_text("A key stands here in plain text")
+    expect(findings.first).to_contain_text("A key is in plain text here")
     for words in (
         "draws at random without a seed",
-        "passed over in silence",
+        "ignores it silently",
         "which no cell defines",
         "is an absolute path",
         "is imported and never used",

@@ -206,9 +206,7 @@ async def test_a_run_that_leaves_it_broken_has_failed(
     scripted.add(run(5), text("Done."), text("It must be so."))
     job = await bench.tell("Work")
     assert job.status is JobStatus.FAILED
-    assert job.error == (
-        "It ended with what the user expects broken: orders: expected rows = 3 — it is 5."
-    )
+    assert job.error == ("It ended with broken expectations: orders: expected rows = 3 — it is 5.")
 
 
 async def test_what_was_broken_before_is_said_and_not_its_fault(
@@ -219,7 +217,7 @@ async def test_what_was_broken_before_is_said_and_not_its_fault(
     scripted.add(run(4), text("Done."), run(9), text("Done."), text("So be it."))
     assert (await bench.tell("Work")).status is JobStatus.COMPLETED
     said = [event.data.model_dump() for event in bench.events(EventType.NOTICE)]
-    told = "Already before this run, orders: expected rows = 3 — it is 4."
+    told = "Even before this run: orders: expected rows = 3 — it is 4."
     assert {"code": "broken_before", "message": told} in said
     assert (await bench.tell("More")).status is JobStatus.FAILED
 

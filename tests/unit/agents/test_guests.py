@@ -100,7 +100,7 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
     await service.jobs.cancel(str(request.job_id))
-    with pytest.raises(CoworkError, match="stopped by the user"):
+    with pytest.raises(CoworkError, match="The user stopped"):
         await change
     assert service.inquiries.waiting() == []
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")

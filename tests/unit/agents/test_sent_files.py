@@ -164,14 +164,14 @@ async def test_a_file_that_changes_while_it_is_sent_is_said(home: Workspace, the
 
 def test_there_are_limits(home: Workspace, there: There, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parcels, "MAX_SENT", 3)
-    with pytest.raises(InvalidInput, match="8 bytes to send"):
+    with pytest.raises(InvalidInput, match="too large to send: 8 bytes"):
         pack(home, ["data"], (), ".")
     monkeypatch.setattr(parcels, "MAX_FILES", 1)
     with pytest.raises(InvalidInput, match="more than 1 files"):
         pack(home, ["data"], (), ".")
     monkeypatch.setattr(sent_files, "MAX_BROUGHT", 3)
     (there.tree.folder / "large").write_text("many")
-    with pytest.raises(InvalidInput, match="brought back"):
+    with pytest.raises(InvalidInput, match="copied back"):
         there.tree.changes()
 
 

@@ -215,7 +215,7 @@ async def test_a_called_skill_comes_with_the_message(
     await bench.service.jobs.wait(message.job_id)
     assert used(bench) == [("skill", "joins")]
     told = scripted.requests[-1].body["messages"][-1]["content"]
-    before, _, after = told.partition("The user wants the skill 'joins' followed:\n\n# Joins")
+    before, _, after = told.partition("The user asked for the skill 'joins'. Follow it:\n\n# Joins")
     assert after
     assert "<data-" not in before
     assert after.index("answer = 42") < after.index("Add cities @a.py")

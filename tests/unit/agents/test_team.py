@@ -162,9 +162,9 @@ async def test_what_a_review_finds_is_the_next_step_until_it_approves(bench: Ben
     assert {task.status for task in job.tasks} == {StepStatus.COMPLETED}
     first, again = told(bench, "build")
     assert "Off by one." not in first
-    assert "Address what it found" in again
+    assert "Fix what it found" in again
     assert "Off by one." in again
-    assert "see whether what the review found is settled" in told(bench, "review")[1]
+    assert "check that its findings are resolved" in told(bench, "review")[1]
     assert (bench.workspace / "a.py").read_text() == "answer = 44\n"
 
 

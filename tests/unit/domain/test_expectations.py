@@ -73,7 +73,7 @@ def test_a_models_plan_keeps_what_makes_sense_of_its_expectations() -> None:
     assert reply.structured.notes == [
         "An expectation was left out: there is no check 'nice'.",
         "An expectation was left out: column: the check 'sum' needs a column.",
-        "An expectation was left out: it is no object.",
+        "An expectation was left out: it is not an object.",
     ]
 
 

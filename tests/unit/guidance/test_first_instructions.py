@@ -60,7 +60,7 @@ def test_data_is_told_by_its_columns_and_never_by_its_values(tmp_path: Path) -> 
 )
 def test_a_first_row_of_values_is_not_told(tmp_path: Path, content: str) -> None:
     (line,) = lines_of(written(tmp_path, **{"a.csv": content}), "Data")
-    assert line == "`a.csv` (has no header that can be relied on)"
+    assert line == "`a.csv` (no reliable header)"
 
 
 def test_a_name_is_no_instruction(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_the_first_one_is_written_once(found: InstructionFinder, workspace: Path
     offer = found.create("Use pandas.\n")
     assert (workspace / "AGENTS.md").read_text() == "Use pandas.\n"
     assert list(found.offers()) == [offer]
-    with pytest.raises(Conflict, match="is left as it is"):
+    with pytest.raises(Conflict, match="stays unchanged"):
         found.create("Use polars.")
     assert (workspace / "AGENTS.md").read_text() == "Use pandas.\n"
 

@@ -73,7 +73,7 @@ def test_a_rule_in_the_body_ends_nothing() -> None:
         ("name: joins\ndescription: Use when: asked", "in line 3"),
         ("- name", "must be lines such as"),
         ("just words", "must be lines such as"),
-        ("name: joins\ndescription: x\nname: joins", "'name' stands there twice"),
+        ("name: joins\ndescription: x\nname: joins", "'name' appears twice"),
         ("name: &n joins\ndescription: *n", "anchors"),
         ("? [a]\n: b\nname: joins\ndescription: x", "must be text"),
         ("name: joins\ndescription: x\nmetadata: " + "[" * 2000 + "]" * 2000, "nested"),

@@ -170,8 +170,8 @@ SPECIFIED = {
     },
     AgentRole.ACTOR: {
         "responsibilities": "Your responsibilities:",
-        "the approved plan": "Execute the approved plan, step by step as it was approved",
-        "full permissions": "with all tools at your hands",
+        "the approved plan": "Execute the approved plan step by step, exactly as approved",
+        "full permissions": "with all tools at hand",
         "autonomy: proceed": "Small things (formatting, obvious fixes): do them.",
         "autonomy: mention": "say so, then do them.",
         "autonomy: ask": "ask for approval with a question first.",
@@ -275,7 +275,7 @@ def test_native_calls_are_not_confused_by_examples_in_json(role: AgentRole) -> N
 def test_find_tools_is_only_spoken_of_when_there_is_more_to_find(role: AgentRole) -> None:
     assert not names("find_tools", prompt_of(role, WHOLE_CONTRACT))
     more = render_prompt(replace(frame(role), tools=[describe_tool(TODAY["grep"])], others=187))
-    assert "You have 187 more tools. Look for them with find_tools." in more
+    assert "You have 187 more tools. Find them with find_tools." in more
 
 
 # Tools

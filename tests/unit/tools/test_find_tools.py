@@ -127,7 +127,7 @@ async def test_the_prompt_stays_short_and_says_how_many_more_there_are(
     prompt = system_prompt(scripted)
     assert most - 60 < estimate_tokens(prompt) <= most
     more = tools - len(described(scripted))
-    assert f"You have {more} more tools. Look for them with find_tools." in prompt
+    assert f"You have {more} more tools. Find them with find_tools." in prompt
     assert "- find_tools(query): " in prompt
     assert all(f"- {tool.name}(" in prompt for tool in default_tools().permitted(role))
 

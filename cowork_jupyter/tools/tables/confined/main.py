@@ -65,13 +65,13 @@ def explain_error(error: Exception, tables: Tables) -> TableReply:
     said = str(error) or type(error).__name__
     if isinstance(error, MemoryError | duckdb.OutOfMemoryException):
         return TableReply(
-            error="It needs more memory than there is. Select or aggregate less at once."
+            error="It needs more memory than is available. Select or aggregate less at once."
         )
     if isinstance(error, duckdb.PermissionException):
         place = re.search(r'"(.*?)" - ', said)
         what = f"'{place[1]}'" if place else "That"
         return TableReply(
-            error=f"{what} is none of the paths of this call, and nothing else is read."
+            error=f"{what} is not among the paths of this call, and nothing else is read."
         )
     for copy, path in tables.copied.items():
         said = said.replace(copy, path)
@@ -93,7 +93,7 @@ def _retry_leniently(tables: Tables, ask: Callable[[], TableReply]) -> TableRepl
     except duckdb.Error as error:
         if "CSV" not in str(error) or not tables.read_leniently():
             raise
-        tables.notes.append("types are those that fit all rows: the first rows alone misled")
+        tables.notes.append("types fit all rows; the first rows alone were misleading")
         tables.show()
         found = ask()
     found["notes"] = [*tables.notes, *_rejected_rows(tables)]

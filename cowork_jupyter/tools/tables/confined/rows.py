@@ -33,7 +33,7 @@ def sheets_of(path: str) -> dict[str, Rows]:
         book = CalamineWorkbook.from_path(path)
         return {name: _Sheet(book, name) for name in book.sheet_names}
     except CalamineError as error:
-        raise ValueError(f"'{path}' is no sheet that can be read: {error}") from error
+        raise ValueError(f"'{path}' cannot be read as a workbook: {error}") from error
 
 
 @dataclass
@@ -52,7 +52,7 @@ def tables_of(path: str) -> dict[str, Rows]:
         with closing(_opened(path)) as database:
             names = [row[0] for row in database.execute(listed)]
     except sqlite3.Error as error:
-        raise ValueError(f"'{path}' is no SQLite database that can be read: {error}") from error
+        raise ValueError(f"'{path}' cannot be read as a SQLite database: {error}") from error
     return {name: _Rows(path, name) for name in names if not name.startswith("sqlite_")}
 
 

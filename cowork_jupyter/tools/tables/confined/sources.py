@@ -157,7 +157,7 @@ class Tables:
         parts = sheets_of(path) if source["format"] == "excel" else tables_of(path)
         log = Path(f"{path}-wal")
         if source["format"] == "sqlite" and log.exists() and log.stat().st_size:
-            self.notes.append(f"changes that are still in {log.name} are not seen")
+            self.notes.append(f"changes still in {log.name} are not included")
         stem = Path(path).name.partition(".")[0]
         own_name = source["format"] == "excel" and len(parts) == 1
         for number, (label, rows) in enumerate(parts.items()):
@@ -201,10 +201,10 @@ def _assumptions(options: TextOptions) -> Iterator[str]:
     if options["encoding"]:
         yield f"read as {options['encoding']}"
     if options["separator"] not in ("", ",", "\t"):
-        yield f"cells are divided by '{options['separator']}'"
+        yield f"cells are separated by '{options['separator']}'"
     if options["decimal_comma"]:
         yield "1.234,5 is the number 1234.5"
     if options["day_first"]:
         yield "01.02.2025 is the first of February"
     if options["is_ragged"]:
-        yield "rows have different numbers of cells, and those that lack are missing values"
+        yield "rows have different numbers of cells; absent cells are missing values"

@@ -203,7 +203,7 @@ async def test_words_that_stand_for_nothing_stay_plain(desk: Desk, words: str) -
     ],
 )
 async def test_what_is_not_there_is_said(desk: Desk, mention: str, problem: str) -> None:
-    assert f"{mention}: not given." in await desk.note_for(f"Look at {mention} now")
+    assert f"{mention}: not included." in await desk.note_for(f"Look at {mention} now")
     assert problem in desk.recorded()[0].problem
 
 

@@ -19,7 +19,7 @@ def test_a_result_older_than_what_it_rests_on_is_stale() -> None:
     assert found.cell
     assert found.cell.number == 2
     assert found.comment == (
-        "Its result is stale: it uses `x` and ran as [2], before cell 1, on which it depends, "
+        "Its result is stale: it uses `x` and ran as [2], before cell 1, which it depends on, "
         "ran as [5]."
     )
 
@@ -32,7 +32,7 @@ def test_also_by_way_of_another_cell() -> None:
 
 def test_a_cell_that_has_not_run_while_its_user_has_is_found() -> None:
     assert words("x = 1", "x = 2", "x", counts=[1, None, 2]) == [
-        "It has not run, but cell 3, which uses `x` of it, has."
+        "It has not run, but cell 3, which uses its `x`, has."
     ]
 
 

@@ -27,7 +27,7 @@ def test_it_shows_then_writes_and_never_overwrites(
     assert (tmp_path / "AGENTS.md").read_text() == shown
     (tmp_path / "AGENTS.md").write_text("Mine.")
     assert run_here("init", "--workspace", str(tmp_path)) == 1
-    assert "is left as it is" in capsys.readouterr().err
+    assert "stays unchanged" in capsys.readouterr().err
     assert (tmp_path / "AGENTS.md").read_text() == "Mine."
 
 

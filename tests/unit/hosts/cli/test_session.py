@@ -213,7 +213,7 @@ def test_files_are_reviewed_and_the_exit_code_tells(
     assert told.startswith("Review: approve\nI checked `clean.py` by rules.")
     assert run_here("review", "clean.py", "leaky.py") == 1
     told = capsys.readouterr().out
-    assert "- major leaky.py:3: Every error is caught here and passed over in silence." in told
+    assert "- major leaky.py:3: This catches every error and ignores it silently." in told
     assert run_here("review", "gone.py") == 1
 
 

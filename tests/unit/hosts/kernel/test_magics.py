@@ -226,7 +226,7 @@ def test_a_first_file_of_instructions_is_shown_and_written(tmp_path: Path) -> No
     assert made
     assert "is written" in made.markdown
     assert (tmp_path / "AGENTS.md").exists()
-    with pytest.raises(CellProblem, match="already exists, and is left as it is"):
+    with pytest.raises(CellProblem, match="already exists and stays unchanged"):
         command("init")
     with pytest.raises(CellProblem, match="Usage: %cowork init"):
         command("init --force")

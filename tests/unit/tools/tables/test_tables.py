@@ -79,7 +79,7 @@ async def test_german_files_in_every_encoding(
     assert "- Betrag: DOUBLE, about 2 different, 7.25 to 1234.5" in said
     assert "- Datum: DATE, about 2 different, 2025-05-01 to 2025-06-13" in said
     assert "- Ort: VARCHAR: Köln, Ulm" in said
-    assert "cells are divided by ';'; 1.234,5 is the number 1234.5" in said
+    assert "cells are separated by ';'; 1.234,5 is the number 1234.5" in said
     assert (f"read as {encoding}" in said) == (not encoding.startswith("utf-8"))
     assert "1241.75" in await query("SELECT sum(Betrag) FROM umsatz", "umsatz.csv")
     write(root, {"packed.csv.gz": gzip.compress(GERMAN.encode(encoding))})
@@ -110,7 +110,7 @@ async def test_what_only_shows_late_changes_the_type_of_a_column(
     said = await describe("late.csv")
     assert "late.csv: 40,002 rows" in said
     assert "- a: VARCHAR: 1, x" in said
-    assert "the first rows alone misled" in said
+    assert "the first rows alone were misleading" in said
     assert "\nx\n" in await query("SELECT max(a) FROM late", "late.csv")
 
 
@@ -251,12 +251,12 @@ async def test_errors_are_short_and_name_what_is_near(
 @pytest.mark.parametrize(
     ("path", "content", "said"),
     [
-        ("a.xlsx", b"no sheet", "no sheet that can be read"),
-        ("a.db", b"no database", "no SQLite database"),
+        ("a.xlsx", b"no sheet", "cannot be read as a workbook"),
+        ("a.db", b"no database", "cannot be read as a SQLite database"),
         ("a.parquet", b"no parquet", "a.parquet"),
         ("a.json", b"{broken", "a.json"),
         ("a*.json", b"{broken", r"a\*.json"),
-        ("a.md", b"# no table", "no table"),
+        ("a.md", b"# no table", "is not a table"),
     ],
 )
 async def test_a_file_that_is_not_what_it_is_called(
