@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Page
 PATIENCE = 120_000
 """Milliseconds after which something must be wrong, also on a slow machine that has other work."""
 
-MOMENT = 10_000
+MOMENT = 4_000
 """Milliseconds after which a person would try once more what cannot do harm a second time."""
 
 

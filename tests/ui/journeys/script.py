@@ -47,6 +47,10 @@ class Script:
         """What to do in a step."""
         self.when(f"{STEP}{action}\n", *replies)
 
+    def times_asked(self, action: str) -> int:
+        """How often the model was asked to do this step."""
+        return self._given[f"{STEP}{action}\n"]
+
     def writes(self, name: str, *numbers: int) -> Scripted:
         """A plan whose steps write a file each, with the ids that models like: “1”, “2”, …"""
         for number in numbers:
