@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from struct import Struct
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Attributes = tuple[tuple[str, bytes], ...]
 """Names and values, sorted, of the extended attributes that people and programs give to files
@@ -59,8 +59,7 @@ class Change:
         return self.path.count("/"), self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Uncovered:
+class Uncovered(NamedTuple):
     """A path that a checkpoint does not keep."""
 
     path: str

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..domain.redaction import without_surrogates
-from .entries import Change, FileEntry, Uncovered, merge_changes, same
+from .entries import Change, FileEntry, merge_changes, same
 from .merge import CellConflict, Merge, is_notebook, merge_notebook, store_notebook
 from .objects import Damaged
-from .store import StoredCheckpoint
+from .store import Checkpoint
 from .workspace_state import WorkspaceState
 
 BY_USER = "you have changed it since"
@@ -27,13 +27,15 @@ MAX_PARALLEL_WRITES = 16
 Scope = Literal["this", "step", "job", "card", "since"]
 """One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
 same card; it and all that came after it."""
-PathHistory = list[tuple[StoredCheckpoint, Change]]
+PathHistory = list[tuple[Checkpoint, Change]]
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedPath(Uncovered):
+class SkippedPath:
     """A path that a rollback leaves as it is."""
 
+    path: str
+    why: str
     can_overwrite: bool = False
     """Whether the user may choose to restore it all the same; what is there is then stored too."""
     cells: tuple[CellConflict, ...] = ()
@@ -96,11 +98,11 @@ class RollbackPlan:
 
 
 def select_checkpoints(
-    history: list[StoredCheckpoint],
-    first: StoredCheckpoint,
+    history: list[Checkpoint],
+    first: Checkpoint,
     scope: Scope,
     card_jobs: Collection[str] = (),
-) -> list[StoredCheckpoint]:
+) -> list[Checkpoint]:
     """The checkpoints of one conversation within a scope, oldest first."""
     own = [checkpoint for checkpoint in history if checkpoint.context_id == first.context_id]
     after = [checkpoint for checkpoint in own if checkpoint.position >= first.position]
@@ -120,14 +122,14 @@ def select_checkpoints(
     return [first]
 
 
-def changes_of(checkpoints: Iterable[StoredCheckpoint]) -> list[Change]:
+def changes_of(checkpoints: Iterable[Checkpoint]) -> list[Change]:
     return merge_changes(change for checkpoint in checkpoints for change in checkpoint.changes)
 
 
 def plan_rollback(
     state: WorkspaceState,
-    chosen: list[StoredCheckpoint],
-    history: list[StoredCheckpoint],
+    chosen: list[Checkpoint],
+    history: list[Checkpoint],
     choice: RollbackChoice | None = None,
     documents: Mapping[str, bytes | None] | None = None,
 ) -> RollbackPlan:
@@ -156,7 +158,7 @@ def plan_rollback(
 
 
 def _path_histories(
-    own: set[int], history: list[StoredCheckpoint], paths: Collection[str] | None
+    own: set[int], history: list[Checkpoint], paths: Collection[str] | None
 ) -> dict[str, PathHistory]:
     """For each path to restore: what happened to it, from the first chosen change on."""
     found: dict[str, PathHistory] = {}
@@ -249,7 +251,7 @@ def _merge_cells(
 
 
 def _who_changed_cells(
-    context_id: str, later: list[StoredCheckpoint], conflicts: tuple[CellConflict, ...]
+    context_id: str, later: list[Checkpoint], conflicts: tuple[CellConflict, ...]
 ) -> str:
     elsewhere = any(checkpoint.context_id != context_id for checkpoint in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 
 from ..domain.contexts import Job
 from ..domain.errors import Conflict, NotFound
-from ..domain.identity import new_id
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
@@ -29,10 +28,10 @@ from .rollback import (
     plan_rollback,
     select_checkpoints,
 )
-from .store import StoredCheckpoint
+from .store import Checkpoint
 from .views import CheckpointDiff, DocumentChanged, RollbackResult, Skipped, SkippedCell
 from .workspace_state import WorkspaceState
-from .writer import CheckpointJournal, CheckpointWriter, Origin
+from .writer import CheckpointJournal, CheckpointWriter
 
 MAX_SHOWN = 200
 """Files that one diff shows."""
@@ -52,8 +51,8 @@ KERNELS = (
 class _Rollback:
     """A rollback that is being carried out."""
 
-    chosen: list[StoredCheckpoint]
-    history: list[StoredCheckpoint]
+    chosen: list[Checkpoint]
+    history: list[Checkpoint]
     """Every checkpoint of the workspace since the first chosen one."""
     choice: RollbackChoice
     plan: RollbackPlan
@@ -153,25 +152,26 @@ class Undo:
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         earlier = tuple(record.data.get("reverts", ()))
-        origin = Origin(
+        made = Checkpoint(
             record.context_id,
+            changes=plan.changes,
             label=f"Rolled back: {record.data.get('label') or checkpoint_id}",
             reverts=earlier or rollback.reverted_jobs(),
             is_undo=bool(earlier) and not record.data.get("is_undo"),
         )
         # Written before the first file is touched, so that it can be undone even halfway.
         with explain_errors(self._lazy_store.folder):
-            made = await self._writer.store(origin, plan.changes, new_id("cp"))
+            await self._writer.store(made)
         paths_now = [change.path for change in plan.changes]
-        done = {path for path in paths_now if await self._in_document(path, rollback, origin, made)}
+        done = {path for path in paths_now if await self._in_document(path, rollback, made)}
         on_disk = [change for change in plan.changes if change.path not in done]
         await self._lazy_store.run(lambda state: carry_out(state, on_disk, plan))
-        await self._writer.record(origin, plan.changes, checkpoint_id=made)
-        result = _result(plan, made, dry_run)
+        await self._writer.record(replace(made, changes=plan.changes))
+        result = _result(plan, made.id, dry_run)
         numbers = (len(result.restored), len(result.removed), len(result.skipped))
         spent = time.monotonic() - began
-        self._writer.observe(RolledBack(made, checkpoint_id, *numbers, spent))
-        _note_on_cards(self._writer.journal, origin, result)
+        self._writer.observe(RolledBack(made.id, checkpoint_id, *numbers, spent))
+        _note_on_cards(self._writer.journal, made, result)
         return result
 
     def _refuse_while_busy(self, context_id: str) -> None:
@@ -188,7 +188,7 @@ class Undo:
     ) -> _Rollback:
         card_jobs = self._card_jobs(record)
 
-        def select(state: WorkspaceState) -> tuple[list[StoredCheckpoint], list[StoredCheckpoint]]:
+        def select(state: WorkspaceState) -> tuple[list[Checkpoint], list[Checkpoint]]:
             first = state.store.checkpoint(record.id)
             history = state.store.checkpoints(state.root)
             chosen = select_checkpoints(history, first, scope, card_jobs)
@@ -200,8 +200,8 @@ class Undo:
 
     async def _plan(
         self,
-        chosen: list[StoredCheckpoint],
-        history: list[StoredCheckpoint],
+        chosen: list[Checkpoint],
+        history: list[Checkpoint],
         choice: RollbackChoice,
     ) -> RollbackPlan:
         documents: dict[str, bytes | None] = {}
@@ -222,9 +222,7 @@ class Undo:
                 plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
         return plan
 
-    async def _in_document(
-        self, path: str, rollback: _Rollback, origin: Origin, checkpoint_id: str
-    ) -> bool:
+    async def _in_document(self, path: str, rollback: _Rollback, made: Checkpoint) -> bool:
         """Change a document where it is open; False if it is not.
 
         If the user types meanwhile, the path is planned again, so that nothing is lost.
@@ -243,7 +241,7 @@ class Undo:
             except DocumentChanged:
                 only = replace(rollback.choice, paths={without_surrogates(path)})
                 plan.adopt(path, await self._plan(rollback.chosen, rollback.history, only))
-                await self._writer.store(origin, plan.changes, checkpoint_id)
+                await self._writer.store(replace(made, changes=plan.changes))
         plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
         return True
 
@@ -323,18 +321,18 @@ def _skipped(entry: SkippedPath) -> Skipped:
     return Skipped(path=path, why=entry.why, can_overwrite=entry.can_overwrite, cells=cells)
 
 
-def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackResult) -> None:
+def _note_on_cards(journal: CheckpointJournal, made: Checkpoint, result: RollbackResult) -> None:
     """Add a message to each card, in its newest job that was reverted."""
     skipped = [entry.path for entry in result.skipped]
     parts = [
-        "The rollback is undone." if origin.is_undo else "Rolled back.",
+        "The rollback is undone." if made.is_undo else "Rolled back.",
         _sentence("Restored", result.restored, count_more=True),
         _sentence("Removed", result.removed, count_more=True),
         _sentence("Left as they are", skipped, count_more=True),
     ]
     text = " ".join(part for part in parts if part)
     jobs: dict[str, Job] = {}
-    for job_id in origin.reverts:
+    for job_id in made.reverts:
         with suppress(NotFound):  # its conversation may be deleted
             job = journal.store.job(job_id)
             jobs[job.card_id] = job

@@ -20,7 +20,7 @@ from cowork_jupyter.checkpoints.rollback import (
     plan_rollback,
 )
 from cowork_jupyter.checkpoints.scan import Exclusions
-from cowork_jupyter.checkpoints.store import CheckpointStore, StoredCheckpoint
+from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 
@@ -59,7 +59,8 @@ class Site:
     def record(self, name: str, before: Snapshot, context: str = "ctx", **ids: str) -> list[Change]:
         """A checkpoint of all that happened since a scan."""
         changes = before.changes_until(self.scan())
-        self.store.record(name, context, self.root, changes, ids.get("job"), ids.get("task"))
+        made = Checkpoint(context, ids.get("job"), ids.get("task"), changes, id=name)
+        self.store.record(made, self.root)
         return changes
 
     def named(self, name: str, paths: list[str], context: str = "ctx") -> NamedCall:
@@ -73,7 +74,7 @@ class Site:
         history = self.history(chosen[0].position)
         return plan_rollback(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
 
-    def history(self, since: int = 0) -> list[StoredCheckpoint]:
+    def history(self, since: int = 0) -> list[Checkpoint]:
         return self.store.checkpoints(self.root, since)
 
     def roll_back(
@@ -102,7 +103,9 @@ class NamedCall:
             for path, entry in sorted(self._before.items())
             if not same(entry, after[path])
         ]
-        self._site.store.record(self._name, self._context, self._site.root, changes)
+        self._site.store.record(
+            Checkpoint(self._context, changes=changes, id=self._name), self._site.root
+        )
 
 
 @pytest.fixture
