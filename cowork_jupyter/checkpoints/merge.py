@@ -15,7 +15,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry
+from .views import SkippedCell
 from .workspace_state import WorkspaceState
 
 Document = dict[str, Any]
@@ -35,22 +37,9 @@ class NotByCell(ValueError):
 
 
 @dataclass(frozen=True)
-class CellConflict:
-    """A cell that both the agent and someone else changed."""
-
-    cell_id: str
-    number: int | None
-    """Where it stands now, counted from 1; None if it was deleted."""
-    before: str | None
-    """Its text before the agent came; None if the agent inserted it."""
-    now: str | None
-    """Its text now; None if it was deleted."""
-
-
-@dataclass(frozen=True)
 class Merge:
     document: Document
-    conflicts: tuple[CellConflict, ...]
+    conflicts: list[SkippedCell]
     """Cells that stay as they are unless the user chooses to revert them."""
     cells: tuple[tuple[str, str | None], ...]
     """The id of each cell that changes, and its new text; None if it is removed."""
@@ -83,8 +72,8 @@ def revert_steps(
 ) -> Merge:
     """The present notebook without the agent's steps, given oldest first.
 
-    `chosen` are ids of cells to revert although somebody else changed them, too. Raises
-    `NotByCell`.
+    `chosen` are ids of cells, as shown to the user, to revert although somebody else changed them,
+    too. Raises `NotByCell`.
     """
     history = [(_notebook(before), _notebook(after)) for before, after in steps]
     present = _notebook(now)
@@ -96,9 +85,10 @@ def revert_steps(
         )
         for name in ids
     }
-    conflicts = [name for name in ids if outcomes[name].conflict and name not in chosen]
+    both_changed = [name for name in ids if outcomes[name].conflict]
+    conflicts = [name for name in both_changed if without_surrogates(name) not in chosen]
     target = {
-        name: outcome.before if outcome.conflict and name in chosen else outcome.value
+        name: outcome.before if outcome.conflict and name not in conflicts else outcome.value
         for name, outcome in outcomes.items()
     }
     orders = [(list(before.cells), list(after.cells)) for before, after in history]
@@ -113,7 +103,7 @@ def revert_steps(
     document = {**now, "cells": cells, "metadata": _metadata(history, present)}
     return Merge(
         document,
-        tuple(_conflict(name, outcomes[name], present) for name in conflicts),
+        [_conflict(name, outcomes[name], present) for name in conflicts],
         tuple(
             (name, version.source if (version := target[name]) else None)
             for name in ids
@@ -147,11 +137,14 @@ def _version(cell: dict[str, Any]) -> _Version:
     return _Version(str(cell["cell_type"]), text, cell)
 
 
-def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> CellConflict:
+def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> SkippedCell:
     before, now = outcome.before, present.cells.get(name)
     number = list(present.cells).index(name) + 1 if now else None
-    return CellConflict(
-        name, number, before.source if before else None, now.source if now else None
+    return SkippedCell(
+        cell_id=without_surrogates(name),
+        number=number,
+        before=without_surrogates(before.source) if before else None,
+        now=without_surrogates(now.source) if now else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,9 +10,10 @@ from typing import Literal
 
 from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry, merge_changes, same
-from .merge import CellConflict, Merge, is_notebook, merge_notebook, store_notebook
+from .merge import Merge, is_notebook, merge_notebook, store_notebook
 from .objects import Damaged
 from .store import Checkpoint
+from .views import Skipped, SkippedCell
 from .workspace_state import WorkspaceState
 
 BY_USER = "you have changed it since"
@@ -28,18 +29,6 @@ Scope = Literal["this", "step", "job", "card", "since"]
 """One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
 same card; it and all that came after it."""
 PathHistory = list[tuple[Checkpoint, Change]]
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedPath:
-    """A path that a rollback leaves as it is."""
-
-    path: str
-    why: str
-    can_overwrite: bool = False
-    """Whether the user may choose to restore it all the same; what is there is then stored too."""
-    cells: tuple[CellConflict, ...] = ()
-    """Of a notebook that is restored otherwise: only these stay."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +47,7 @@ class RollbackChoice:
 class RollbackPlan:
     changes: list[Change] = field(default_factory=list)
     """From what is there now to what was there before."""
-    skipped: list[SkippedPath] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too; those changes are undone as well."""
     hard_linked: list[str] = field(default_factory=list)
@@ -72,18 +61,29 @@ class RollbackPlan:
         why: str,
         *,
         can_overwrite: bool = False,
-        cells: tuple[CellConflict, ...] = (),
+        cells: Sequence[SkippedCell] = (),
     ) -> None:
-        self.skipped.append(SkippedPath(path, why, can_overwrite, cells))
+        shown = without_surrogates(path)
+        self.skipped.append(
+            Skipped(path=shown, why=why, can_overwrite=can_overwrite, cells=list(cells))
+        )
 
     def adopt(self, path: str, other: RollbackPlan) -> None:
         """Do with one path what another plan says."""
+        shown = without_surrogates(path)
         self.changes = [change for change in self.changes if change.path != path]
         self.changes += [change for change in other.changes if change.path == path]
-        self.skipped = [entry for entry in self.skipped if entry.path != path]
-        self.skipped += [entry for entry in other.skipped if entry.path == path]
+        self.skipped = [entry for entry in self.skipped if entry.path != shown]
+        self.skipped += [entry for entry in other.skipped if entry.path == shown]
         self.merges.pop(path, None)
         self.merges |= {path: other.merges[path]} if path in other.merges else {}
+
+    def leave(self, path: str, why: str, *, can_overwrite: bool = False) -> None:
+        """Skip a path that was to be changed."""
+        merge = self.merges.get(path)
+        self.adopt(path, RollbackPlan())
+        cells = merge.conflicts if merge else ()
+        self.skip(path, why, can_overwrite=can_overwrite, cells=cells)
 
     def change_of(self, path: str) -> Change | None:
         return next((change for change in self.changes if change.path == path), None)
@@ -251,7 +251,7 @@ def _merge_cells(
 
 
 def _who_changed_cells(
-    context_id: str, later: list[Checkpoint], conflicts: tuple[CellConflict, ...]
+    context_id: str, later: list[Checkpoint], conflicts: list[SkippedCell]
 ) -> str:
     elsewhere = any(checkpoint.context_id != context_id for checkpoint in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from ..domain.contexts import Job
 from ..domain.errors import Conflict, NotFound
@@ -22,14 +22,13 @@ from .rollback import (
     RollbackChoice,
     RollbackPlan,
     Scope,
-    SkippedPath,
     carry_out,
     changes_of,
     plan_rollback,
     select_checkpoints,
 )
 from .store import Checkpoint
-from .views import CheckpointDiff, DocumentChanged, RollbackResult, Skipped, SkippedCell
+from .views import CheckpointDiff, DocumentChanged, RollbackResult
 from .workspace_state import WorkspaceState
 from .writer import CheckpointJournal, CheckpointWriter
 
@@ -215,11 +214,7 @@ class Undo:
         for change in list(plan.changes):
             is_chosen = without_surrogates(change.path) in choice.overwrite
             if not is_chosen and await self._documents.is_open_elsewhere(change.path):
-                cells = next(
-                    (entry.cells for entry in plan.skipped if entry.path == change.path), ()
-                )
-                skipped = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
-                plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
+                plan.leave(change.path, OPEN_ELSEWHERE, can_overwrite=True)
         return plan
 
     async def _in_document(self, path: str, rollback: _Rollback, made: Checkpoint) -> bool:
@@ -242,7 +237,7 @@ class Undo:
                 only = replace(rollback.choice, paths={without_surrogates(path)})
                 plan.adopt(path, await self._plan(rollback.chosen, rollback.history, only))
                 await self._writer.store(replace(made, changes=plan.changes))
-        plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
+        plan.leave(path, BUSY)
         return True
 
     async def _content(self, entry: FileEntry | None) -> bytes | None:
@@ -270,7 +265,8 @@ def _preview(plan: RollbackPlan) -> str:
         else:
             effects.append((change.path, []))
     skipped = [
-        (entry.path, entry.why, [asdict(cell) for cell in entry.cells]) for entry in plan.skipped
+        (entry.path, entry.why, [cell.model_dump() for cell in entry.cells])
+        for entry in plan.skipped
     ]
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
 
@@ -288,9 +284,9 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
         KERNELS if plan.changes else "",
     ]
     return RollbackResult(
-        restored=[without_surrogates(path) for path in plan.restored],
-        removed=[without_surrogates(path) for path in plan.removed],
-        skipped=[_skipped(entry) for entry in plan.skipped],
+        restored=without_surrogates(plan.restored),
+        removed=without_surrogates(plan.removed),
+        skipped=plan.skipped,
         checkpoint_id=made,
         dry_run=dry_run,
         notes=[note for note in notes if note],
@@ -305,20 +301,6 @@ def _sentence(text: str, paths: list[str], *, count_more: bool = False) -> str:
     more = len(paths) - MAX_NAMED
     named = ", ".join(without_surrogates(path) for path in paths[:MAX_NAMED])
     return f"{text}: {named}{f' and {more} more' if count_more and more > 0 else ''}."
-
-
-def _skipped(entry: SkippedPath) -> Skipped:
-    cells = [
-        SkippedCell(
-            cell_id=without_surrogates(cell.cell_id),
-            number=cell.number,
-            before=None if cell.before is None else without_surrogates(cell.before),
-            now=None if cell.now is None else without_surrogates(cell.now),
-        )
-        for cell in entry.cells
-    ]
-    path = without_surrogates(entry.path)
-    return Skipped(path=path, why=entry.why, can_overwrite=entry.can_overwrite, cells=cells)
 
 
 def _note_on_cards(journal: CheckpointJournal, made: Checkpoint, result: RollbackResult) -> None:

@@ -21,6 +21,7 @@ from cowork_jupyter.checkpoints.rollback import (
 )
 from cowork_jupyter.checkpoints.scan import Exclusions
 from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
+from cowork_jupyter.checkpoints.views import Skipped
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 
@@ -149,5 +150,5 @@ def run_as_nobody(code: str, folder: Path) -> None:
     assert done.stdout == "fine\n", done.stderr
 
 
-def why(found: Iterable[Uncovered]) -> dict[str, str]:
+def why(found: Iterable[Uncovered | Skipped]) -> dict[str, str]:
     return {one.path: one.why for one in found}
