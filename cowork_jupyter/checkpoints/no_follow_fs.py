@@ -16,7 +16,6 @@ from pathlib import Path
 from ..workspace.no_follow import (
     LEFTOVER,
     OPEN_FILE,
-    hold,
     keep_owner,
     open_below,
     parent_of,
@@ -33,14 +32,6 @@ MAX_ATTRIBUTES_SIZE = 64 * 1024
 class NoFollowFs:
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-
-    @contextmanager
-    def top(self) -> Iterator[int]:
-        descriptor = hold(self.root)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
 
     def parent(self, path: str, *, make: bool = False) -> AbstractContextManager[tuple[int, str]]:
         """The open folder that a path is in, and the name in it."""
