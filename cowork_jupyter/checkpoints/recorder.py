@@ -113,33 +113,33 @@ class _JobMarks:
     def __init__(self, writer: CheckpointWriter) -> None:
         self._writer = writer
         self._scans: dict[str, asyncio.Task[None]] = {}
-        self._marks: dict[str, asyncio.Task[None]] = {}
+        self._marked: set[str] = set()
+        self._marking = asyncio.Lock()
 
     def begin(self, job_id: str) -> None:
         if job_id not in self._scans:
             self._scans[job_id] = asyncio.create_task(self._scan())
 
     async def mark(self, context_id: str, job_id: str) -> None:
-        """Write the checkpoint, once for each job. It continues if the caller is cancelled."""
+        """Write the checkpoint, once for each job."""
+        began = time.monotonic()
         self.begin(job_id)
-        if job_id not in self._marks:
-            self._marks[job_id] = asyncio.create_task(self._mark(context_id, job_id))
-        try:
-            await asyncio.shield(self._marks[job_id])
-        except (OSError, sqlite3.Error, CoworkError):
-            self._marks.pop(job_id, None)  # the next tool tries again
-            raise
+        await asyncio.wait([self._scans[job_id]])
+        async with self._marking:
+            if job_id not in self._marked:
+                spent = time.monotonic() - began
+                await _wait_uncancelled(asyncio.create_task(self._mark(context_id, job_id, spent)))
+                self._marked.add(job_id)
 
     def forget(self, job_id: str) -> None:
         """The job has ended. If it is resumed, its mark is in the store."""
-        if task := self._scans.get(job_id):
-            task.add_done_callback(lambda _: self._scans.pop(job_id, None))
-        if task := self._marks.get(job_id):
-            task.add_done_callback(lambda _: self._marks.pop(job_id, None))
+        self._marked.discard(job_id)
+        if scan := self._scans.get(job_id):
+            scan.add_done_callback(lambda _: self._scans.pop(job_id, None))
 
     async def close(self) -> None:
-        if tasks := [*self._scans.values(), *self._marks.values()]:
-            await asyncio.wait(tasks)
+        if self._scans:
+            await asyncio.wait(self._scans.values())
 
     async def _scan(self) -> None:
         try:
@@ -148,14 +148,11 @@ class _JobMarks:
             # The first tool will say so.
             logger.debug("The workspace could not be scanned before a job: %s", error)
 
-    async def _mark(self, context_id: str, job_id: str) -> None:
-        began = time.monotonic()
-        await asyncio.wait([self._scans[job_id]])
+    async def _mark(self, context_id: str, job_id: str, spent: float) -> None:
         if await self._writer.lazy_store.run(lambda state: state.store.has_job(job_id)):
             return  # it was resumed
         text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
         label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
-        spent = time.monotonic() - began
         await self._writer.record(Checkpoint(context_id, job_id, label=label), spent=spent)
 
 

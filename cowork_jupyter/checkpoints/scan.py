@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..domain.settings import CHECKPOINT_EXCLUDE
+from ..store.connection import mount_points, read_mounts
 from ..workspace import Glob
 from ..workspace.no_follow import LEFTOVER, OPEN_FILE, hold, open_below
 from .entries import (
@@ -43,7 +44,6 @@ _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _PSEUDO_FILESYSTEMS = frozenset(
     {"proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"}
 )
-_MOUNTS = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,11 @@ def inside_git(path: str) -> bool:
 
 def _pseudo_mounts(root: Path) -> list[str]:
     """Mount points of filesystems such as /proc below the root."""
-    try:
-        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        fields = before.split(" ")
-        if len(fields) > 4 and after.split(" ")[0] in _PSEUDO_FILESYSTEMS:
-            point = Path(fields[4].replace("\\040", " "))
-            if point != root and point.is_relative_to(root):
-                found.append(point.relative_to(root).as_posix())
-    return found
+    return [
+        point.relative_to(root).as_posix()
+        for point, kind in mount_points(read_mounts())
+        if kind in _PSEUDO_FILESYSTEMS and point != root and point.is_relative_to(root)
+    ]
 
 
 class FileReader:

@@ -250,10 +250,10 @@ class CheckpointStore:
             details={"id": checkpoint_id},
         )
 
-    def checkpoints(self, root: Path, since: int = 0) -> list[Checkpoint]:
-        """All finished checkpoints of a workspace from a position on, oldest first."""
+    def checkpoints(self, root: Path) -> list[Checkpoint]:
+        """All finished checkpoints of a workspace, oldest first."""
         finished = "id NOT IN (SELECT id FROM unfinished WHERE phase<>'untold')"
-        return self._select(f"root=? AND position>=? AND {finished}", os.fsencode(root), since)
+        return self._select(f"root=? AND {finished}", os.fsencode(root))
 
     def _select(self, where: str, *values: object) -> list[Checkpoint]:
         sql = f"SELECT {_COLUMNS} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608

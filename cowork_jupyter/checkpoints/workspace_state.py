@@ -141,12 +141,11 @@ class WorkspaceState:
         facts = self.fs.stat(path)
         if facts is None:
             return None
-        mode = stat.S_IMODE(facts.st_mode)
         if stat.S_ISDIR(facts.st_mode):
-            return FileEntry("folder", mode)
+            return FileEntry("folder", stat.S_IMODE(facts.st_mode))
         if stat.S_ISLNK(facts.st_mode):
             return FileEntry("link", 0o777, target=self.fs.read_link(path))
-        entry = FileEntry("file", mode, facts.st_size, facts.st_mtime_ns)
+        entry = _file_entry(facts)
         if not stat.S_ISREG(facts.st_mode):
             return replace(entry, why_not_kept="a pipe, socket or device")
         known = self._known(path, stat_row(facts))
@@ -166,11 +165,7 @@ class WorkspaceState:
         objects = self.store.objects
         with self.fs.opened(path) as file:
             facts = os.fstat(file)
-            size, attributes = facts.st_size, attributes_of(file)
-            entry = FileEntry(
-                *("file", stat.S_IMODE(facts.st_mode), size, facts.st_mtime_ns),
-                attributes=attributes,
-            )
+            size, entry = facts.st_size, replace(_file_entry(facts), attributes=attributes_of(file))
             if size >= LARGE and size > min(self.limits.total - objects.used(), objects.free()):
                 return replace(entry, why_not_kept=NO_ROOM)
             row, digest, size = reader.store(file, facts)
@@ -179,6 +174,10 @@ class WorkspaceState:
             self._read_files.clear()
         self._read_files[path, row] = entry
         return entry
+
+
+def _file_entry(facts: os.stat_result) -> FileEntry:
+    return FileEntry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
 
 
 def _above(paths: Iterable[str]) -> set[str]:

@@ -76,7 +76,7 @@ class Site:
         return plan_rollback(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
 
     def history(self, since: int = 0) -> list[Checkpoint]:
-        return self.store.checkpoints(self.root, since)
+        return [one for one in self.store.checkpoints(self.root) if one.position >= since]
 
     def roll_back(
         self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object

@@ -88,7 +88,7 @@ def take_back(workspace: Path) -> dict[str, Any]:
         changes = before.changes_until(state.scan())
         store.record(Checkpoint("ctx", changes=changes, id="cp"), workspace)
         made = store.checkpoint("cp")
-        history = store.checkpoints(workspace, made.position)
+        history = store.checkpoints(workspace)
         plan = plan_rollback(state, [made], history, RollbackChoice())
         carry_out(state, plan.changes, plan)
         return {"changed": [one.path for one in changes], "removed": plan.removed}
