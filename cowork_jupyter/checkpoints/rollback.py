@@ -196,7 +196,9 @@ def _plan_path(
     is_shared = bool(unless_chosen or later or is_open)
     if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
         steps = [change for checkpoint, change in events if checkpoint.position in own]
-        merge = _merge_cells(state, steps, present, choice)
+        shown = without_surrogates(path)
+        chosen = None if shown in choice.overwrite else choice.overwrite_cells.get(shown, ())
+        merge = merge_notebook(state, steps, present, chosen)
     if merge:
         if merge.conflicts:
             why = _who_changed_cells(first.context_id, later, merge.conflicts)
@@ -236,18 +238,6 @@ def _why_not_ours(events: PathHistory, present: FileEntry | None, target: FileEn
             return IN_BETWEEN
         ours.append(change.after)
     return "" if any(same(present, entry) for entry in ours) else BY_USER
-
-
-def _merge_cells(
-    state: WorkspaceState, steps: list[Change], present: FileEntry | None, choice: RollbackChoice
-) -> Merge | None:
-    """The notebook without these changes; None if it cannot be merged by cell."""
-    path = without_surrogates(steps[0].path)
-    merge = merge_notebook(state, steps, present, choice.overwrite_cells.get(path, ()))
-    if merge and path in choice.overwrite:
-        conflicts = {conflict.cell_id for conflict in merge.conflicts}
-        merge = merge_notebook(state, steps, present, conflicts)
-    return merge
 
 
 def _who_changed_cells(

@@ -28,7 +28,7 @@ from .rollback import (
     select_checkpoints,
 )
 from .store import Checkpoint
-from .views import CheckpointDiff, DocumentChanged, RollbackResult
+from .views import CheckpointDiff, DocumentChanged, FileDiff, RollbackResult
 from .workspace_state import WorkspaceState
 from .writer import CheckpointJournal, CheckpointWriter
 
@@ -82,31 +82,42 @@ class Undo:
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What the checkpoints of a scope changed, or all up to another checkpoint."""
-        card_jobs = self._card_jobs(self._writer.journal.store.checkpoint(checkpoint_id))
+        record = self._writer.journal.store.checkpoint(checkpoint_id)
+        chosen, _ = await self._select(record, scope, until)
+        changes = changes_of(chosen)
 
-        def compare(state: WorkspaceState) -> CheckpointDiff:
-            first = state.store.checkpoint(checkpoint_id)
+        def compare(_: WorkspaceState) -> list[FileDiff]:
+            shown = changes[:MAX_SHOWN]
+            return [self._writer.compare(change, self._lazy_store.read) for change in shown]
+
+        items = await self._lazy_store.run(compare)
+        for item in items:
+            item.path = without_surrogates(item.path)
+        return CheckpointDiff(
+            items=items,
+            added=sum(item.added or 0 for item in items),
+            removed=sum(item.removed or 0 for item in items),
+            left_out=len(changes) - len(items),
+        )
+
+    async def _select(
+        self, record: CheckpointRecord, scope: Scope, until: str | None = None
+    ) -> tuple[list[Checkpoint], list[Checkpoint]]:
+        """The checkpoints of a scope, or up to another one, and all since the first of them."""
+        card_jobs = self._card_jobs(record)
+
+        def select(state: WorkspaceState) -> tuple[list[Checkpoint], list[Checkpoint]]:
+            first = state.store.checkpoint(record.id)
             history = state.store.checkpoints(state.root)
             if until is None:
                 chosen = select_checkpoints(history, first, scope, card_jobs)
             else:
                 low, high = sorted((first.position, state.store.checkpoint(until).position))
                 chosen = [each for each in history if low < each.position <= high]
-            changes = changes_of(chosen)
-            items = [
-                self._writer.compare(change, self._lazy_store.read)
-                for change in changes[:MAX_SHOWN]
-            ]
-            for item in items:
-                item.path = without_surrogates(item.path)
-            return CheckpointDiff(
-                items=items,
-                added=sum(item.added or 0 for item in items),
-                removed=sum(item.removed or 0 for item in items),
-                left_out=len(changes) - len(items),
-            )
+            start = min((checkpoint.position for checkpoint in chosen), default=first.position)
+            return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
 
-        return await self._lazy_store.run(compare)
+        return await self._lazy_store.run(select)
 
     def _card_jobs(self, record: CheckpointRecord) -> frozenset[str]:
         """The jobs on the card that shows the checkpoint's job."""
@@ -139,8 +150,9 @@ class Undo:
             {_plain(path) for path in overwrite},
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
         )
-        rollback = await self._begin(record, scope, choice)
-        plan = rollback.plan
+        chosen, history = await self._select(record, scope)
+        plan = await self._plan(chosen, history, choice)
+        rollback = _Rollback(chosen, history, choice, plan)
         if preview not in (None, _preview(plan)):
             raise Conflict(
                 "Something has changed since the preview. Nothing was rolled back: check the new "
@@ -181,21 +193,6 @@ class Undo:
                 code="job_running",
                 details={"job_id": running.id},
             )
-
-    async def _begin(
-        self, record: CheckpointRecord, scope: Scope, choice: RollbackChoice
-    ) -> _Rollback:
-        card_jobs = self._card_jobs(record)
-
-        def select(state: WorkspaceState) -> tuple[list[Checkpoint], list[Checkpoint]]:
-            first = state.store.checkpoint(record.id)
-            history = state.store.checkpoints(state.root)
-            chosen = select_checkpoints(history, first, scope, card_jobs)
-            start = min((checkpoint.position for checkpoint in chosen), default=first.position)
-            return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
-
-        selection = await self._lazy_store.run(select)
-        return _Rollback(*selection, choice, await self._plan(*selection, choice))
 
     async def _plan(
         self,

@@ -135,7 +135,7 @@ class WorkspaceState:
         wanted = {path for path in paths if not inside_git(path)}
         with self.store.objects.batch() as batch:
             reader = FileReader(self.store.objects, batch)
-            return {path: self._capture(path, reader) for path in sorted(wanted | _above(wanted))}
+            return {path: self._capture(path, reader) for path in sorted(wanted | _parents(wanted))}
 
     def _capture(self, path: str, reader: FileReader) -> FileEntry | None:
         facts = self.fs.stat(path)
@@ -180,7 +180,7 @@ def _file_entry(facts: os.stat_result) -> FileEntry:
     return FileEntry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
 
 
-def _above(paths: Iterable[str]) -> set[str]:
+def _parents(paths: Iterable[str]) -> set[str]:
     """All folders above these paths; each way up ends where another one has been."""
     found = set[str]()
     for path in paths:
