@@ -62,17 +62,17 @@ class NoFollowFs:
         with self.parent(path) as (folder, name):
             return os.readlink(name, dir_fd=folder)
 
-    def names_in(self, path: str, *, leftovers: bool = False) -> list[str]:
-        """The names in a folder without our temporary files, or only those."""
+    def names_in(self, path: str) -> list[str]:
+        """The names in a folder, without our temporary files."""
         try:
-            with (
-                self.parent(f"{path}/x" if path else "x") as (folder, _),
-                os.scandir(folder) as listing,
-            ):
-                names = [entry.name for entry in listing]
+            with self._folder(path) as (folder, _):
+                return [name for name in os.listdir(folder) if not LEFTOVER.fullmatch(name)]
         except OSError:
             return []
-        return [name for name in names if bool(LEFTOVER.fullmatch(name)) == leftovers]
+
+    def _folder(self, path: str) -> AbstractContextManager[tuple[int, str]]:
+        """The folder itself, open; the name is of no use."""
+        return self.parent(f"{path}/x" if path else "x")
 
     def write(
         self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
@@ -123,12 +123,12 @@ class NoFollowFs:
 
         Where others may be at work, only those from before that time: the rest may be theirs.
         """
-        for name in self.names_in(path, leftovers=True):
-            place = f"{path}/{name}" if path else name
-            with suppress(OSError), self.parent(place) as (folder, _):
-                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if before is None or found.st_ctime_ns < before:
-                    os.unlink(name, dir_fd=folder)
+        with suppress(OSError), self._folder(path) as (folder, _):
+            for name in filter(LEFTOVER.fullmatch, os.listdir(folder)):
+                with suppress(OSError):
+                    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if before is None or found.st_ctime_ns < before:
+                        os.unlink(name, dir_fd=folder)
 
 
 def attributes_of(file: int) -> Attributes:

@@ -73,6 +73,13 @@ def test_a_cell_that_both_changed_stays_unless_it_is_chosen(
     assert taken(*documents, conflict.cell_id) == chosen
 
 
+def test_a_cell_whose_id_utf8_cannot_encode_is_chosen_by_what_was_shown() -> None:
+    documents = book("\ud800:1"), book("\ud800:2"), book("\ud800:3")
+    (conflict,) = revert_steps([documents[:2]], documents[2]).conflicts
+    assert conflict.cell_id.encode()
+    assert taken(*documents, conflict.cell_id) == ["\ud800:1"]
+
+
 def test_another_type_is_another_text() -> None:
     before, after = book("a:1"), book("a:1")
     after["cells"][0]["cell_type"] = "markdown"

@@ -95,7 +95,12 @@ def test_the_rest_of_the_notebook_goes_back_and_the_users_own_cells_stay(site: S
 
 
 @pytest.mark.parametrize(
-    "choice", [{"overwrite_cells": {"n.ipynb": ["a"]}}, {"overwrite": ["n.ipynb"]}]
+    "choice",
+    [
+        {"overwrite_cells": {"n.ipynb": ["a"]}},
+        {"overwrite": ["n.ipynb"]},
+        {"overwrite": ["n.ipynb"], "overwrite_cells": {"n.ipynb": ["a"]}},
+    ],
 )
 def test_a_cell_that_both_changed_goes_back_if_it_is_chosen(
     site: Site, choice: dict[str, Any]
