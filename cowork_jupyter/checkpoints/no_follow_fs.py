@@ -65,14 +65,18 @@ class NoFollowFs:
     def names_in(self, path: str) -> list[str]:
         """The names in a folder, without our temporary files."""
         try:
-            with self._folder(path) as (folder, _):
-                return [name for name in os.listdir(folder) if not LEFTOVER.fullmatch(name)]
+            with self._listed(path) as (_, names):
+                return [name for name in names if not LEFTOVER.fullmatch(name)]
         except OSError:
             return []
 
-    def _folder(self, path: str) -> AbstractContextManager[tuple[int, str]]:
-        """The folder itself, open; the name is of no use."""
-        return self.parent(f"{path}/x" if path else "x")
+    @contextmanager
+    def _listed(self, path: str) -> Iterator[tuple[int, list[str]]]:
+        """An open folder, and the names in it."""
+        with self.parent(f"{path}/x" if path else "x") as (folder, _):
+            with os.scandir(folder) as listing:
+                names = [entry.name for entry in listing]
+            yield folder, names
 
     def write(
         self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
@@ -123,8 +127,8 @@ class NoFollowFs:
 
         Where others may be at work, only those from before that time: the rest may be theirs.
         """
-        with suppress(OSError), self._folder(path) as (folder, _):
-            for name in filter(LEFTOVER.fullmatch, os.listdir(folder)):
+        with suppress(OSError), self._listed(path) as (folder, names):
+            for name in filter(LEFTOVER.fullmatch, names):
                 with suppress(OSError):
                     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
                     if before is None or found.st_ctime_ns < before:
