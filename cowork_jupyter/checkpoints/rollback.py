@@ -63,18 +63,18 @@ class RollbackPlan:
         can_overwrite: bool = False,
         cells: Sequence[SkippedCell] = (),
     ) -> None:
-        shown = without_surrogates(path)
+        visible_path = without_surrogates(path)
         self.skipped.append(
-            Skipped(path=shown, why=why, can_overwrite=can_overwrite, cells=list(cells))
+            Skipped(path=visible_path, why=why, can_overwrite=can_overwrite, cells=list(cells))
         )
 
     def adopt(self, path: str, other: RollbackPlan) -> None:
         """Do with one path what another plan says."""
-        shown = without_surrogates(path)
+        visible_path = without_surrogates(path)
         self.changes = [change for change in self.changes if change.path != path]
         self.changes += [change for change in other.changes if change.path == path]
-        self.skipped = [entry for entry in self.skipped if entry.path != shown]
-        self.skipped += [entry for entry in other.skipped if entry.path == shown]
+        self.skipped = [entry for entry in self.skipped if entry.path != visible_path]
+        self.skipped += [entry for entry in other.skipped if entry.path == visible_path]
         self.merges.pop(path, None)
         self.merges |= {path: other.merges[path]} if path in other.merges else {}
 
@@ -196,8 +196,12 @@ def _plan_path(
     is_shared = bool(unless_chosen or later or is_open)
     if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
         steps = [change for checkpoint, change in events if checkpoint.position in own]
-        shown = without_surrogates(path)
-        chosen = None if shown in choice.overwrite else choice.overwrite_cells.get(shown, ())
+        visible_path = without_surrogates(path)
+        chosen = (
+            None
+            if visible_path in choice.overwrite
+            else choice.overwrite_cells.get(visible_path, ())
+        )
         merge = merge_notebook(state, steps, present, chosen)
     if merge:
         if merge.conflicts:

@@ -87,8 +87,8 @@ class Undo:
         changes = changes_of(chosen)
 
         def compare(_: WorkspaceState) -> list[FileDiff]:
-            shown = changes[:MAX_SHOWN]
-            return [self._writer.compare(change, self._lazy_store.read) for change in shown]
+            read = self._lazy_store.read
+            return [self._writer.compare(change, read) for change in changes[:MAX_SHOWN]]
 
         items = await self._lazy_store.run(compare)
         for item in items:
