@@ -6,12 +6,11 @@ import json
 import os
 import stat
 import zlib
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from struct import Struct
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Attributes = tuple[tuple[str, bytes], ...]
 """Names and values, sorted, of the extended attributes that people and programs give to files
@@ -59,8 +58,7 @@ class Change:
         return self.path.count("/"), self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Uncovered:
+class Uncovered(NamedTuple):
     """A path that a checkpoint does not keep."""
 
     path: str
@@ -146,15 +144,12 @@ NO_CONTENT = bytes(DIGEST_SIZE)
 """The digest of what has no stored content."""
 WHOLE = ""
 """The key in `Folder.not_kept` for the folder itself, if nothing in it is kept."""
-_NO_TIME = array("q", [-1]).tobytes()
+_NO_TIME = b"\xff" * 8
 
 
 def stat_row(facts: os.stat_result) -> bytes:
-    key = stat_key(facts)
-    try:
-        return array("q", key).tobytes()
-    except OverflowError:  # some filesystems use inode numbers beyond the signed range
-        return array("q", [(number + 2**63) % 2**64 - 2**63 for number in key]).tobytes()
+    device, inode, *rest = stat_key(facts)
+    return _ROW.pack(device % 2**64, inode % 2**64, *rest)
 
 
 def untrusted_row(row: bytes) -> bytes:
@@ -171,11 +166,8 @@ class Folder:
     own: tuple[int, ...] | None
     """Its `folder_key`; None if it must be listed again."""
     mode: int
-    names: list[str]
-    """Everything but subfolders and what is excluded."""
-    rows: bytes
-    """The `stat_row` of each name."""
-    digests: bytes
+    files: dict[str, bytes]
+    """Everything but subfolders and what is excluded: the `stat_row` of each, and its digest."""
     folders: list[str]
     targets: dict[str, str] = field(default_factory=dict)
     """Of symlinks."""
@@ -187,7 +179,7 @@ class Folder:
     @classmethod
     def closed(cls, why: str, mode: int = 0) -> Folder:
         """A folder of which nothing is kept."""
-        return cls(None, mode, [], b"", b"", [], {}, {WHOLE: why})
+        return cls(None, mode, {}, [], {}, {WHOLE: why})
 
     def is_unchanged(self, descriptor: int) -> bool:
         """Whether all files have the same stat values. An idle scan spends its time here.
@@ -195,42 +187,34 @@ class Folder:
         Comparing hashes of the values is a tenth faster than packing them to compare rows.
         """
         if self._hash is None:
-            self._hash = hash(tuple(_ROW.iter_unpack(self.rows)))
+            self._hash = hash(tuple(_ROW.unpack_from(row) for row in self.files.values()))
         look = os.stat
         try:
             found = [
                 stat_key(look(name, dir_fd=descriptor, follow_symlinks=False))
-                for name in self.names
+                for name in self.files
             ]
         except OSError:
             return False
         return hash(tuple(found)) == self._hash
 
-    def known(self) -> dict[str, tuple[bytes, bytes]]:
-        """Row and digest by name."""
-        return {name: self.known_at(at) for at, name in enumerate(self.names)}
-
-    def known_at(self, at: int) -> tuple[bytes, bytes]:
-        row, digest = at * ROW_SIZE, at * DIGEST_SIZE
-        return self.rows[row : row + ROW_SIZE], self.digests[digest : digest + DIGEST_SIZE]
-
-    def put_content(self, at: int, row: bytes, digest: bytes) -> None:
-        """Fill in what was read after the folder was listed."""
-        start, end = at * ROW_SIZE, (at + 1) * ROW_SIZE
-        self.rows = self.rows[:start] + row + self.rows[end:]
-        start, end = at * DIGEST_SIZE, (at + 1) * DIGEST_SIZE
-        self.digests = self.digests[:start] + digest + self.digests[end:]
-
     def entries(self) -> dict[str, FileEntry]:
         """By name, without subfolders."""
-        return {
-            name: self._entry(name, row, digest) for name, (row, digest) in self.known().items()
-        }
+        return {name: self._entry(name) for name in self.files}
 
-    def _entry(self, name: str, row: bytes, digest: bytes) -> FileEntry:
+    def known(self, name: str, row: bytes) -> FileEntry | None:
+        """The entry of a file that still has this `stat_row`, if its content is stored."""
+        if not self.files.get(name, b"").startswith(row):
+            return None
+        entry = self._entry(name)
+        return entry if entry.digest else None
+
+    def _entry(self, name: str) -> FileEntry:
         if name in self.targets:
             return FileEntry("link", 0o777, target=self.targets[name])
-        _, _, mode, size, modified, _ = array("q", row)
+        row = self.files[name]
+        _, _, mode, size, modified, _ = _ROW.unpack_from(row)
+        digest = row[ROW_SIZE:]
         return FileEntry(
             *("file", stat.S_IMODE(mode), size, modified),
             digest=None if digest == NO_CONTENT else digest,
@@ -238,21 +222,20 @@ class Folder:
             attributes=self.attributes.get(name, ()),
         )
 
-    def contents(self) -> Iterator[bytes]:
+    def contents(self) -> set[bytes]:
         """The digests of all stored contents."""
-        for at in range(0, len(self.digests), DIGEST_SIZE):
-            digest = self.digests[at : at + DIGEST_SIZE]
-            if digest != NO_CONTENT:
-                yield digest
+        return {row[ROW_SIZE:] for row in self.files.values()} - {NO_CONTENT}
 
     def to_bytes(self) -> bytes:
         attributes = {name: attributes_to_list(found) for name, found in self.attributes.items()}
         facts = (
-            *(self.own, self.mode, self.names, self.folders, self.targets, self.not_kept),
+            *(self.own, self.mode, [*self.files], self.folders, self.targets, self.not_kept),
             attributes,
         )
         head = json.dumps(facts, separators=(",", ":")).encode()
-        return zlib.compress(len(head).to_bytes(4, "big") + head + self.rows + self.digests, 1)
+        rows = [row[:ROW_SIZE] for row in self.files.values()]
+        digests = [row[ROW_SIZE:] for row in self.files.values()]
+        return zlib.compress(b"".join((len(head).to_bytes(4, "big"), head, *rows, *digests)), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Folder:
@@ -260,12 +243,18 @@ class Folder:
         body = 4 + int.from_bytes(raw[:4], "big")
         own, mode, names, folders, targets, not_kept, *more = json.loads(raw[4:body])
         rows_end = body + ROW_SIZE * len(names)
+        rows = _split(raw[body:rows_end], ROW_SIZE)
+        digests = _split(raw[rows_end:], DIGEST_SIZE)
+        files = {name: row + digest for name, row, digest in zip(names, rows, digests, strict=True)}
         attributes = more[0] if more else {}  # earlier versions stored none
         return cls(
-            *(tuple(own) if own else None, mode, names, raw[body:rows_end], raw[rows_end:]),
-            *(folders, targets, not_kept),
+            *(tuple(own) if own else None, mode, files, folders, targets, not_kept),
             {name: attributes_from_list(found) for name, found in attributes.items()},
         )
+
+
+def _split(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
 
 
 @dataclass(slots=True)

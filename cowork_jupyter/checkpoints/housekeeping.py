@@ -15,7 +15,7 @@ from typing import TypeVar
 from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .entries import Folder
-from .objects import FRESH, Damaged
+from .objects import FRESH, Damaged, insert_contents
 from .scan import CheckpointLimits, Exclusions
 from .store import CheckpointStore
 from .views import CheckpointUse
@@ -171,33 +171,23 @@ def sweep(store: CheckpointStore, *, grace: int = GRACE) -> None:
             (now - grace,),
         )
         connection.execute("DELETE FROM marked")
-        _repack(connection)
+        _repack(connection, now)
         store.objects.sweep_files(connection)
     with store.database.alone() as connection:
         connection.executescript("PRAGMA incremental_vacuum")  # a plain call frees one page only
     store.database.truncate_log()
 
 
-def _repack(connection: sqlite3.Connection) -> None:
+def _repack(connection: sqlite3.Connection, now: int) -> None:
     """Rewrite packs of which less than half is needed."""
     sql = "SELECT pack, sum(size) FROM objects WHERE pack IS NOT NULL GROUP BY pack"
     alive = dict(connection.execute(sql).fetchall())
     for pack, length in connection.execute("SELECT id, length(content) FROM packs").fetchall():
         if alive.get(pack, 0) * 2 >= length:
             continue
-        sql = "SELECT digest, size, start FROM objects WHERE pack=? ORDER BY start"
-        rows = connection.execute(sql, (pack,)).fetchall()
-        if rows:
-            sql = "SELECT content FROM packs WHERE id=?"
-            content = connection.execute(sql, (pack,)).fetchone()[0]
-            parts = [content[start : start + size] for _, size, start in rows]
-            sql = "INSERT INTO packs (content) VALUES (?)"
-            new_pack = connection.execute(sql, (b"".join(parts),)).lastrowid
-            start = 0
-            for digest, size, _ in rows:
-                sql = "UPDATE objects SET pack=?, start=? WHERE digest=?"
-                connection.execute(sql, (new_pack, start, digest))
-                start += size
+        sql = "SELECT digest, substr(content, start + 1, size) FROM objects JOIN packs ON id=pack"
+        rows = connection.execute(f"{sql} WHERE pack=? ORDER BY start", (pack,)).fetchall()
+        insert_contents(connection, dict(rows), now)
         connection.execute("DELETE FROM packs WHERE id=?", (pack,))
 
 

@@ -15,7 +15,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry
+from .views import SkippedCell
 from .workspace_state import WorkspaceState
 
 Document = dict[str, Any]
@@ -26,6 +28,7 @@ T = TypeVar("T")
 MAX_SIZE = 64 * 1024 * 1024
 KEPT_METADATA = frozenset({"language_info", "widgets"})
 """Written by kernels and outputs."""
+_MISSING: Any = object()
 Order = Sequence[str]
 """The ids of a notebook's cells, from top to bottom."""
 
@@ -35,22 +38,9 @@ class NotByCell(ValueError):
 
 
 @dataclass(frozen=True)
-class CellConflict:
-    """A cell that both the agent and someone else changed."""
-
-    cell_id: str
-    number: int | None
-    """Where it stands now, counted from 1; None if it was deleted."""
-    before: str | None
-    """Its text before the agent came; None if the agent inserted it."""
-    now: str | None
-    """Its text now; None if it was deleted."""
-
-
-@dataclass(frozen=True)
 class Merge:
     document: Document
-    conflicts: tuple[CellConflict, ...]
+    conflicts: list[SkippedCell]
     """Cells that stay as they are unless the user chooses to revert them."""
     cells: tuple[tuple[str, str | None], ...]
     """The id of each cell that changes, and its new text; None if it is removed."""
@@ -79,12 +69,12 @@ class _Notebook:
 
 
 def revert_steps(
-    steps: Sequence[tuple[Document, Document]], now: Document, chosen: Collection[str] = ()
+    steps: Sequence[tuple[Document, Document]], now: Document, chosen: Collection[str] | None = ()
 ) -> Merge:
     """The present notebook without the agent's steps, given oldest first.
 
-    `chosen` are ids of cells to revert although somebody else changed them, too. Raises
-    `NotByCell`.
+    `chosen` are ids of cells, as shown to the user, to revert although somebody else changed them,
+    too; None means all. Raises `NotByCell`.
     """
     history = [(_notebook(before), _notebook(after)) for before, after in steps]
     present = _notebook(now)
@@ -96,9 +86,14 @@ def revert_steps(
         )
         for name in ids
     }
-    conflicts = [name for name in ids if outcomes[name].conflict and name not in chosen]
+    both_changed = [name for name in ids if outcomes[name].conflict]
+    conflicts = [
+        name
+        for name in both_changed
+        if chosen is not None and without_surrogates(name) not in chosen
+    ]
     target = {
-        name: outcome.before if outcome.conflict and name in chosen else outcome.value
+        name: outcome.before if outcome.conflict and name not in conflicts else outcome.value
         for name, outcome in outcomes.items()
     }
     orders = [(list(before.cells), list(after.cells)) for before, after in history]
@@ -113,7 +108,7 @@ def revert_steps(
     document = {**now, "cells": cells, "metadata": _metadata(history, present)}
     return Merge(
         document,
-        tuple(_conflict(name, outcomes[name], present) for name in conflicts),
+        [_conflict(name, outcomes[name], present) for name in conflicts],
         tuple(
             (name, version.source if (version := target[name]) else None)
             for name in ids
@@ -147,11 +142,14 @@ def _version(cell: dict[str, Any]) -> _Version:
     return _Version(str(cell["cell_type"]), text, cell)
 
 
-def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> CellConflict:
+def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> SkippedCell:
     before, now = outcome.before, present.cells.get(name)
     number = list(present.cells).index(name) + 1 if now else None
-    return CellConflict(
-        name, number, before.source if before else None, now.source if now else None
+    return SkippedCell(
+        cell_id=without_surrogates(name),
+        number=number,
+        before=without_surrogates(before.source) if before else None,
+        now=without_surrogates(now.source) if now else None,
     )
 
 
@@ -197,18 +195,15 @@ def _metadata(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) ->
     found = {}
     for key in keys:
         steps = [
-            (_boxed(before.metadata, key), _boxed(after.metadata, key)) for before, after in history
+            (before.metadata.get(key, _MISSING), after.metadata.get(key, _MISSING))
+            for before, after in history
         ]
-        outcome = _without_agent(steps, _boxed(now, key))
-        boxed = _boxed(now, key) if key in KEPT_METADATA else outcome.value
-        if boxed is not None:
-            found[key] = boxed[0]
+        value = now.get(key, _MISSING)
+        if key not in KEPT_METADATA:
+            value = _without_agent(steps, value).value
+        if value is not _MISSING:
+            found[key] = value
     return found
-
-
-def _boxed(metadata: dict[str, Any], key: str) -> tuple[Any] | None:
-    """Distinguishes null from a missing key."""
-    return (metadata[key],) if key in metadata else None
 
 
 def _arrange(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection[str]) -> list[str]:
@@ -242,7 +237,7 @@ def _bring_back(found: list[str], order: Order, there: Collection[str]) -> None:
     above: str | None = None
     for name in order:
         if name in there and name not in found:
-            found.insert(0 if above is None else found.index(above) + 1, name)
+            _put_between(found, name, above, None)
         above = name if name in found else above
 
 
@@ -292,7 +287,7 @@ def merge_notebook(
     state: WorkspaceState,
     steps: Sequence[Change],
     present: FileEntry | None,
-    chosen: Collection[str],
+    chosen: Collection[str] | None,
 ) -> Merge | None:
     """The present notebook without these changes; None if it cannot be merged by cell."""
     found = [_document(state, entry) for step in steps for entry in (step.before, step.after)]

@@ -16,7 +16,6 @@ from pathlib import Path
 from ..workspace.no_follow import (
     LEFTOVER,
     OPEN_FILE,
-    hold,
     keep_owner,
     open_below,
     parent_of,
@@ -33,14 +32,6 @@ MAX_ATTRIBUTES_SIZE = 64 * 1024
 class NoFollowFs:
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-
-    @contextmanager
-    def top(self) -> Iterator[int]:
-        descriptor = hold(self.root)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
 
     def parent(self, path: str, *, make: bool = False) -> AbstractContextManager[tuple[int, str]]:
         """The open folder that a path is in, and the name in it."""
@@ -71,17 +62,21 @@ class NoFollowFs:
         with self.parent(path) as (folder, name):
             return os.readlink(name, dir_fd=folder)
 
-    def names_in(self, path: str, *, leftovers: bool = False) -> list[str]:
-        """The names in a folder without our temporary files, or only those."""
+    def names_in(self, path: str) -> list[str]:
+        """The names in a folder, without our temporary files."""
         try:
-            with (
-                self.parent(f"{path}/x" if path else "x") as (folder, _),
-                os.scandir(folder) as listing,
-            ):
-                names = [entry.name for entry in listing]
+            with self._listed(path) as (_, names):
+                return [name for name in names if not LEFTOVER.fullmatch(name)]
         except OSError:
             return []
-        return [name for name in names if bool(LEFTOVER.fullmatch(name)) == leftovers]
+
+    @contextmanager
+    def _listed(self, path: str) -> Iterator[tuple[int, list[str]]]:
+        """An open folder, and the names in it."""
+        with self.parent(f"{path}/x" if path else "x") as (folder, _):
+            with os.scandir(folder) as listing:
+                names = [entry.name for entry in listing]
+            yield folder, names
 
     def write(
         self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
@@ -132,12 +127,12 @@ class NoFollowFs:
 
         Where others may be at work, only those from before that time: the rest may be theirs.
         """
-        for name in self.names_in(path, leftovers=True):
-            place = f"{path}/{name}" if path else name
-            with suppress(OSError), self.parent(place) as (folder, _):
-                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if before is None or found.st_ctime_ns < before:
-                    os.unlink(name, dir_fd=folder)
+        with suppress(OSError), self._listed(path) as (folder, names):
+            for name in filter(LEFTOVER.fullmatch, names):
+                with suppress(OSError):
+                    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if before is None or found.st_ctime_ns < before:
+                        os.unlink(name, dir_fd=folder)
 
 
 def attributes_of(file: int) -> Attributes:

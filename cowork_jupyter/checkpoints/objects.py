@@ -92,20 +92,28 @@ class Batch:
         now = int(time.time())
         with self._database.transaction() as connection:
             _drop_known(connection, contents, now)
-            rows: list[tuple[bytes, int, int | None, int, int]] = []
-            for pack in _packs(contents):
-                sql = "INSERT INTO packs (content) VALUES (?)"
-                number = connection.execute(sql, (b"".join(pack.values()),)).lastrowid
-                start = 0
-                for digest, content in pack.items():
-                    rows.append((digest, len(content), number, start, now))
-                    start += len(content)
-            rows.sort()
-            # Few long statements: the threads wait for one another at each.
-            for some in _parts(rows, INSERT_ROWS):
-                values = ",".join(["(?,?,?,?,?)"] * len(some))
-                sql = f"INSERT INTO objects VALUES {values}"  # noqa: S608
-                connection.execute(sql, [value for row in some for value in row])
+            insert_contents(connection, contents, now)
+
+
+def insert_contents(connection: sqlite3.Connection, contents: Contents, seen: int) -> None:
+    """Write packs. Contents that are stored already move there."""
+    rows: list[tuple[bytes, int, int | None, int, int]] = []
+    for pack in _packs(contents):
+        sql = "INSERT INTO packs (content) VALUES (?)"
+        number = connection.execute(sql, (b"".join(pack.values()),)).lastrowid
+        start = 0
+        for digest, content in pack.items():
+            rows.append((digest, len(content), number, start, seen))
+            start += len(content)
+    rows.sort()
+    # Few long statements: the threads wait for one another at each.
+    for some in _parts(rows, INSERT_ROWS):
+        values = ",".join(["(?,?,?,?,?)"] * len(some))
+        sql = (
+            f"INSERT INTO objects VALUES {values}"  # noqa: S608
+            " ON CONFLICT(digest) DO UPDATE SET pack=excluded.pack, start=excluded.start"
+        )
+        connection.execute(sql, [value for row in some for value in row])
 
 
 def _packs(contents: Contents) -> Iterator[Contents]:

@@ -17,23 +17,23 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
-from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.redaction import without_surrogates
 from ..domain.roles import Permission
 from ..store import StoreError
 from ..workspace import Workspace
-from .entries import Change, FileEntry, Uncovered, same
+from .entries import Change, Uncovered, same
 from .scan import inside_git
+from .store import Checkpoint, Phase
 from .workspace_state import WorkspaceState
-from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Origin, Recovery
+from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Recovery
 
 logger = logging.getLogger(__name__)
 
@@ -58,13 +58,15 @@ class ToolUse:
     permissions: frozenset[Permission]
     parameters: Mapping[str, Any]
 
-    @property
-    def origin(self) -> Origin:
+    def new_checkpoint(self) -> Checkpoint:
         """With a label such as `update_file data/a.csv`."""
         about = next((str(parameter) for parameter in self.parameters.values() if parameter), "")
-        label = f"{self.tool} {about}".strip().partition("\n")[0][:MAX_LABEL_LENGTH]
-        place = (self.context_id, self.job_id, self.task_id, self.step_id)
-        return Origin(*place, self.tool, label)
+        return Checkpoint(
+            *(self.context_id, self.job_id, self.task_id),
+            step_id=self.step_id,
+            tool=self.tool,
+            label=f"{self.tool} {about}".strip().partition("\n")[0][:MAX_LABEL_LENGTH],
+        )
 
     @property
     def path_parameters(self) -> list[str]:
@@ -75,9 +77,12 @@ class ToolUse:
         ]
 
     @property
-    def changes_only_named(self) -> bool:
-        """Whether it can change nothing but the files that it names, and so does not take long."""
-        return bool(self.path_parameters) and Permission.EXECUTE_COMMANDS not in self.permissions
+    def phase(self) -> Phase:
+        """`paths` if it can change nothing but the files that it names, and so does not take long;
+        `scan` if it can change anything.
+        """
+        is_command = Permission.EXECUTE_COMMANDS in self.permissions
+        return "paths" if self.path_parameters and not is_command else "scan"
 
 
 @dataclass(eq=False)
@@ -85,12 +90,9 @@ class _Call:
     """A call that runs, or whose changes are not known yet."""
 
     use: ToolUse
-    id: str = field(default_factory=lambda: new_id("cp"))
-    """Of its checkpoint."""
+    checkpoint: Checkpoint
     named: frozenset[str] = frozenset()
     """The files that it names."""
-    before: dict[str, FileEntry | None] | None = None
-    """The state of those; None if the call may change anything."""
     spent: float = 0.0
     """Seconds that storing the state before it took."""
     is_over: bool = False
@@ -111,33 +113,33 @@ class _JobMarks:
     def __init__(self, writer: CheckpointWriter) -> None:
         self._writer = writer
         self._scans: dict[str, asyncio.Task[None]] = {}
-        self._marks: dict[str, asyncio.Task[None]] = {}
+        self._marked: set[str] = set()
+        self._marking = asyncio.Lock()
 
     def begin(self, job_id: str) -> None:
         if job_id not in self._scans:
             self._scans[job_id] = asyncio.create_task(self._scan())
 
     async def mark(self, context_id: str, job_id: str) -> None:
-        """Write the checkpoint, once for each job. It continues if the caller is cancelled."""
+        """Write the checkpoint, once for each job."""
+        began = time.monotonic()
         self.begin(job_id)
-        if job_id not in self._marks:
-            self._marks[job_id] = asyncio.create_task(self._mark(context_id, job_id))
-        try:
-            await asyncio.shield(self._marks[job_id])
-        except (OSError, sqlite3.Error, CoworkError):
-            self._marks.pop(job_id, None)  # the next tool tries again
-            raise
+        await asyncio.wait([self._scans[job_id]])
+        async with self._marking:
+            if job_id not in self._marked:
+                spent = time.monotonic() - began
+                await _wait_uncancelled(asyncio.create_task(self._mark(context_id, job_id, spent)))
+                self._marked.add(job_id)
 
     def forget(self, job_id: str) -> None:
         """The job has ended. If it is resumed, its mark is in the store."""
-        if task := self._scans.get(job_id):
-            task.add_done_callback(lambda _: self._scans.pop(job_id, None))
-        if task := self._marks.get(job_id):
-            task.add_done_callback(lambda _: self._marks.pop(job_id, None))
+        self._marked.discard(job_id)
+        if scan := self._scans.get(job_id):
+            scan.add_done_callback(lambda _: self._scans.pop(job_id, None))
 
     async def close(self) -> None:
-        if tasks := [*self._scans.values(), *self._marks.values()]:
-            await asyncio.wait(tasks)
+        if self._scans:
+            await asyncio.wait(self._scans.values())
 
     async def _scan(self) -> None:
         try:
@@ -146,15 +148,12 @@ class _JobMarks:
             # The first tool will say so.
             logger.debug("The workspace could not be scanned before a job: %s", error)
 
-    async def _mark(self, context_id: str, job_id: str) -> None:
-        began = time.monotonic()
-        await asyncio.wait([self._scans[job_id]])
+    async def _mark(self, context_id: str, job_id: str, spent: float) -> None:
         if await self._writer.lazy_store.run(lambda state: state.store.has_job(job_id)):
             return  # it was resumed
         text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
         label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
-        spent = time.monotonic() - began
-        await self._writer.record(Origin(context_id, job_id, label=label), [], spent=spent)
+        await self._writer.record(Checkpoint(context_id, job_id, label=label), spent=spent)
 
 
 class Recorder:
@@ -196,7 +195,7 @@ class Recorder:
             yield
             return
         call = await self._open(use)
-        heartbeat = asyncio.create_task(self._heartbeat(call.id))
+        heartbeat = asyncio.create_task(self._heartbeat(call.checkpoint.id))
         try:
             yield
         finally:
@@ -205,7 +204,7 @@ class Recorder:
             self._settling[work] = use.job_id
             work.add_done_callback(self._settling.pop)
             work.add_done_callback(lambda _: heartbeat.cancel())
-            if call.before is not None:
+            if use.phase == "paths":
                 await _wait_uncancelled(work)
 
     async def settle(self, job_id: str | None = None) -> None:
@@ -245,7 +244,7 @@ class Recorder:
     # --- before the tool
 
     async def _open(self, use: ToolUse) -> _Call:
-        call = _Call(use)
+        call = _Call(use, use.new_checkpoint())
         self._calls.add(call)  # before its scan, so that others tell it what they do
         try:
             await self._recovery.finish()
@@ -255,8 +254,10 @@ class Recorder:
                 await asyncio.wait(self._settling)
             began = time.monotonic()
             call.named = await asyncio.to_thread(self._named_paths, use)
-            if use.changes_only_named:
-                call.before = await self._writer.capture(call.named)
+            if use.phase == "paths":
+                entries = await self._writer.capture(call.named)
+                before = [Change(path, entry, entry) for path, entry in entries.items()]
+                call.checkpoint = replace(call.checkpoint, changes=before)
             else:
                 await self._lazy_store.run(WorkspaceState.scan)
             call.spent = time.monotonic() - began
@@ -285,11 +286,11 @@ class Recorder:
 
     async def _write(self, call: _Call) -> None:
         """From here on nothing that the tool does is lost. A cancelled call leaves no trace."""
-        work = self._writer.open(call.id, call.use.origin, call.before)
+        work = self._writer.store(call.checkpoint, call.use.phase)
         try:
             await _wait_uncancelled(asyncio.create_task(work))
         except asyncio.CancelledError:
-            await _wait_uncancelled(asyncio.create_task(self._writer.drop(call.id)))
+            await _wait_uncancelled(asyncio.create_task(self._writer.drop(call.checkpoint.id)))
             raise
 
     async def _heartbeat(self, checkpoint_id: str) -> None:
@@ -304,16 +305,16 @@ class Recorder:
     async def _after(self, call: _Call) -> None:
         began, use = time.monotonic(), call.use
         try:
-            found, uncovered = await self._changes(call)
-            changes = await self._own_changes(call, found)
-            if changes:
+            found = await self._writer.find_changes(call.checkpoint, use.phase)
+            own = await self._own_changes(call, found.changes)
+            if own:
                 spent = call.spent + time.monotonic() - began
-                await self._writer.record(use.origin, changes, uncovered, call.id, spent=spent)
+                await self._writer.record(replace(found, changes=own), spent=spent)
             else:
-                await self._writer.drop(call.id)
+                await self._writer.drop(call.checkpoint.id)
         except (OSError, sqlite3.Error, CoworkError) as error:
             logger.exception("No checkpoint of %s", use.tool)
-            await self._recovery.release(call.id)
+            await self._recovery.release(call.checkpoint.id)
             message = f"The changes of {use.tool} could not be recorded yet: {error}"
             with suppress(CoworkError, sqlite3.Error), self._writer.journal.transaction() as tx:
                 notice = Notice(code="no_checkpoint", message=message)
@@ -325,29 +326,7 @@ class Recorder:
         call.is_known.set()
         self._calls.discard(call)
 
-    async def _changes(self, call: _Call) -> tuple[list[Change], list[Uncovered]]:
-        if call.before is None:
-
-            def scan(state: WorkspaceState) -> tuple[list[Change], list[Uncovered]]:
-                """What this scan, and those since the checkpoint was opened, found different."""
-                uncovered = state.scan().uncovered()
-                return state.store.checkpoint(call.id).changes, uncovered
-
-            return await self._lazy_store.run(scan)
-        found = await self._writer.capture(call.before)
-        changes = [
-            Change(path, entry, found.get(path))
-            for path, entry in sorted(call.before.items())
-            if not same(entry, found.get(path))
-        ]
-        lost = [
-            Uncovered(change.path, change.before.why_not_kept)
-            for change in changes
-            if change.before and change.before.why_not_kept
-        ]
-        return changes, lost
-
-    async def _own_changes(self, call: _Call, found: list[Change]) -> list[Change]:
+    async def _own_changes(self, call: _Call, found: Sequence[Change]) -> list[Change]:
         """Of what was found after a call, all but what others are known to have done."""
         others = [other for other in self._calls if other.use.context_id != call.use.context_id]
         for other in others:
@@ -355,7 +334,7 @@ class Recorder:
         call.is_known.set()  # before waiting for others, who may wait for this one
         unnamed = {change.path for change in found} - call.named
         for other in others:
-            if other.named & unnamed and (other.use.changes_only_named or other.is_over):
+            if other.named & unnamed and (other.use.phase == "paths" or other.is_over):
                 await other.is_known.wait()
         return [
             change

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ..domain.redaction import without_surrogates
-from .entries import Change, FileEntry, Uncovered, merge_changes, same
-from .merge import CellConflict, Merge, is_notebook, merge_notebook, store_notebook
+from .entries import Change, FileEntry, merge_changes, same
+from .merge import Merge, is_notebook, merge_notebook, store_notebook
 from .objects import Damaged
-from .store import StoredCheckpoint
+from .store import Checkpoint
+from .views import Skipped, SkippedCell
 from .workspace_state import WorkspaceState
 
 BY_USER = "you have changed it since"
@@ -27,17 +28,7 @@ MAX_PARALLEL_WRITES = 16
 Scope = Literal["this", "step", "job", "card", "since"]
 """One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
 same card; it and all that came after it."""
-PathHistory = list[tuple[StoredCheckpoint, Change]]
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedPath(Uncovered):
-    """A path that a rollback leaves as it is."""
-
-    can_overwrite: bool = False
-    """Whether the user may choose to restore it all the same; what is there is then stored too."""
-    cells: tuple[CellConflict, ...] = ()
-    """Of a notebook that is restored otherwise: only these stay."""
+PathHistory = list[tuple[Checkpoint, Change]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,7 @@ class RollbackChoice:
 class RollbackPlan:
     changes: list[Change] = field(default_factory=list)
     """From what is there now to what was there before."""
-    skipped: list[SkippedPath] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too; those changes are undone as well."""
     hard_linked: list[str] = field(default_factory=list)
@@ -70,18 +61,29 @@ class RollbackPlan:
         why: str,
         *,
         can_overwrite: bool = False,
-        cells: tuple[CellConflict, ...] = (),
+        cells: Sequence[SkippedCell] = (),
     ) -> None:
-        self.skipped.append(SkippedPath(path, why, can_overwrite, cells))
+        visible_path = without_surrogates(path)
+        self.skipped.append(
+            Skipped(path=visible_path, why=why, can_overwrite=can_overwrite, cells=list(cells))
+        )
 
     def adopt(self, path: str, other: RollbackPlan) -> None:
         """Do with one path what another plan says."""
+        visible_path = without_surrogates(path)
         self.changes = [change for change in self.changes if change.path != path]
         self.changes += [change for change in other.changes if change.path == path]
-        self.skipped = [entry for entry in self.skipped if entry.path != path]
-        self.skipped += [entry for entry in other.skipped if entry.path == path]
+        self.skipped = [entry for entry in self.skipped if entry.path != visible_path]
+        self.skipped += [entry for entry in other.skipped if entry.path == visible_path]
         self.merges.pop(path, None)
         self.merges |= {path: other.merges[path]} if path in other.merges else {}
+
+    def leave(self, path: str, why: str, *, can_overwrite: bool = False) -> None:
+        """Skip a path that was to be changed."""
+        merge = self.merges.get(path)
+        self.adopt(path, RollbackPlan())
+        cells = merge.conflicts if merge else ()
+        self.skip(path, why, can_overwrite=can_overwrite, cells=cells)
 
     def change_of(self, path: str) -> Change | None:
         return next((change for change in self.changes if change.path == path), None)
@@ -96,11 +98,11 @@ class RollbackPlan:
 
 
 def select_checkpoints(
-    history: list[StoredCheckpoint],
-    first: StoredCheckpoint,
+    history: list[Checkpoint],
+    first: Checkpoint,
     scope: Scope,
     card_jobs: Collection[str] = (),
-) -> list[StoredCheckpoint]:
+) -> list[Checkpoint]:
     """The checkpoints of one conversation within a scope, oldest first."""
     own = [checkpoint for checkpoint in history if checkpoint.context_id == first.context_id]
     after = [checkpoint for checkpoint in own if checkpoint.position >= first.position]
@@ -120,14 +122,14 @@ def select_checkpoints(
     return [first]
 
 
-def changes_of(checkpoints: Iterable[StoredCheckpoint]) -> list[Change]:
+def changes_of(checkpoints: Iterable[Checkpoint]) -> list[Change]:
     return merge_changes(change for checkpoint in checkpoints for change in checkpoint.changes)
 
 
 def plan_rollback(
     state: WorkspaceState,
-    chosen: list[StoredCheckpoint],
-    history: list[StoredCheckpoint],
+    chosen: list[Checkpoint],
+    history: list[Checkpoint],
     choice: RollbackChoice | None = None,
     documents: Mapping[str, bytes | None] | None = None,
 ) -> RollbackPlan:
@@ -156,7 +158,7 @@ def plan_rollback(
 
 
 def _path_histories(
-    own: set[int], history: list[StoredCheckpoint], paths: Collection[str] | None
+    own: set[int], history: list[Checkpoint], paths: Collection[str] | None
 ) -> dict[str, PathHistory]:
     """For each path to restore: what happened to it, from the first chosen change on."""
     found: dict[str, PathHistory] = {}
@@ -194,7 +196,13 @@ def _plan_path(
     is_shared = bool(unless_chosen or later or is_open)
     if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
         steps = [change for checkpoint, change in events if checkpoint.position in own]
-        merge = _merge_cells(state, steps, present, choice)
+        visible_path = without_surrogates(path)
+        chosen = (
+            None
+            if visible_path in choice.overwrite
+            else choice.overwrite_cells.get(visible_path, ())
+        )
+        merge = merge_notebook(state, steps, present, chosen)
     if merge:
         if merge.conflicts:
             why = _who_changed_cells(first.context_id, later, merge.conflicts)
@@ -236,20 +244,8 @@ def _why_not_ours(events: PathHistory, present: FileEntry | None, target: FileEn
     return "" if any(same(present, entry) for entry in ours) else BY_USER
 
 
-def _merge_cells(
-    state: WorkspaceState, steps: list[Change], present: FileEntry | None, choice: RollbackChoice
-) -> Merge | None:
-    """The notebook without these changes; None if it cannot be merged by cell."""
-    path = without_surrogates(steps[0].path)
-    merge = merge_notebook(state, steps, present, choice.overwrite_cells.get(path, ()))
-    if merge and path in choice.overwrite:
-        conflicts = {conflict.cell_id for conflict in merge.conflicts}
-        merge = merge_notebook(state, steps, present, conflicts)
-    return merge
-
-
 def _who_changed_cells(
-    context_id: str, later: list[StoredCheckpoint], conflicts: tuple[CellConflict, ...]
+    context_id: str, later: list[Checkpoint], conflicts: list[SkippedCell]
 ) -> str:
     elsewhere = any(checkpoint.context_id != context_id for checkpoint in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"

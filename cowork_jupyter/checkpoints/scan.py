@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..domain.settings import CHECKPOINT_EXCLUDE
+from ..store.connection import mount_points, read_mounts
 from ..workspace import Glob
-from ..workspace.no_follow import LEFTOVER, OPEN_FILE, open_below
+from ..workspace.no_follow import LEFTOVER, OPEN_FILE, hold, open_below
 from .entries import (
     NO_CONTENT,
     Folder,
@@ -29,19 +30,20 @@ from .entries import (
     untrusted_row,
 )
 from .no_follow_fs import NoFollowFs, attributes_of
-from .objects import LARGE, Objects
+from .objects import LARGE, Batch, Objects
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a filesystem (FAT) ticks every two seconds."""
 MAX_DEPTH = 400
 """Each level of folders is held open during the scan."""
 
+NO_ROOM = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
+
 _GIT = ".git"
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _PSEUDO_FILESYSTEMS = frozenset(
     {"proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"}
 )
-_MOUNTS = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True)
@@ -103,27 +105,47 @@ def inside_git(path: str) -> bool:
 
 def _pseudo_mounts(root: Path) -> list[str]:
     """Mount points of filesystems such as /proc below the root."""
-    try:
-        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        fields = before.split(" ")
-        if len(fields) > 4 and after.split(" ")[0] in _PSEUDO_FILESYSTEMS:
-            point = Path(fields[4].replace("\\040", " "))
-            if point != root and point.is_relative_to(root):
-                found.append(point.relative_to(root).as_posix())
-    return found
+    return [
+        point.relative_to(root).as_posix()
+        for point, kind in mount_points(read_mounts())
+        if kind in _PSEUDO_FILESYSTEMS and point != root and point.is_relative_to(root)
+    ]
+
+
+class FileReader:
+    """Reads files, and stores their contents."""
+
+    def __init__(self, objects: Objects, batch: Batch) -> None:
+        self._objects, self._batch = objects, batch
+        self._trusted_before = time.time_ns() - RACY_NS
+
+    def is_trusted(self, facts: os.stat_result) -> bool:
+        """Whether a later change will show in the times."""
+        return max(facts.st_mtime_ns, facts.st_ctime_ns) < self._trusted_before
+
+    def store(self, file: int, facts: os.stat_result) -> tuple[bytes, bytes, int]:
+        """Store the content of an open file; returns its row, digest and size.
+
+        The row is untrusted if another change could hide in its times.
+        """
+        row = stat_row(facts)
+        if facts.st_size >= LARGE:
+            digest, size = self._objects.add_file(file)
+            is_same = stat_row(os.fstat(file)) == row
+        else:
+            content = os.read(file, facts.st_size + 1)
+            is_same = len(content) == facts.st_size
+            while not is_same and (more := os.read(file, LARGE)):
+                content += more
+            digest, size = self._batch.add(content), len(content)
+        return row if is_same and self.is_trusted(facts) else untrusted_row(row), digest, size
 
 
 class _LargeFile(NamedTuple):
     size: int
     path: str
     folder: Folder
-    at: int
-    """Its index in the folder, which has no content of it yet."""
+    """Which has no content of it yet."""
 
 
 class Scan:
@@ -141,16 +163,14 @@ class Scan:
         self._previous = previous.folders
         self._folders: dict[str, Folder] = {}
         self._large: list[_LargeFile] = []
-        self._trusted_before = time.time_ns() - RACY_NS
 
     def run(self) -> Snapshot:
-        with self._objects.batch() as self._batch, self._fs.top() as top:
-            self._walk(os.dup(top))
-        self._store_large_files()
+        with self._objects.batch() as batch:
+            self._reader = FileReader(self._objects, batch)
+            self._walk(hold(self._fs.root))
+            batch.flush()  # so that it is known how much room is left
+            self._store_large_files()
         return Snapshot(self._folders)
-
-    def _is_trusted(self, facts: os.stat_result) -> bool:
-        return max(facts.st_mtime_ns, facts.st_ctime_ns) < self._trusted_before
 
     def _walk(self, top: int) -> None:
         """Depth first through open folders, without recursion."""
@@ -192,8 +212,8 @@ class Scan:
         yield from folder.folders
 
     def _scan_folder(self, descriptor: int, path: str, facts: os.stat_result) -> Folder:
-        own = folder_key(facts) if self._is_trusted(facts) else None
-        folder = Folder(own, stat.S_IMODE(facts.st_mode), [], b"", b"", [])
+        own = folder_key(facts) if self._reader.is_trusted(facts) else None
+        folder = Folder(own, stat.S_IMODE(facts.st_mode), {}, [])
         try:
             files = self._list(descriptor, path, folder)
         except PermissionError:
@@ -201,26 +221,21 @@ class Scan:
         if path and not _ENVIRONMENT_MARKS.isdisjoint((*files, *folder.folders)):
             return Folder.closed("an environment, which can be recreated", folder.mode)
         before = self._previous.get(path)
-        known = before.known() if before else {}
-        rows, digests = bytearray(), bytearray()
         for name, is_file in files.items():
-            previous = known.get(name)
+            previous = before.files.get(name) if before else None
             try:
                 if is_file and previous is None:
-                    found = self._read(descriptor, path, name, folder)
+                    row = self._read(descriptor, path, name, folder)
                 else:
-                    found = self._scan_file(descriptor, path, name, previous, folder)
+                    row = self._scan_file(descriptor, path, name, previous, folder)
             except OSError:  # it vanished, or became something else, meanwhile
                 folder.own = None
                 continue
-            if found is None:
+            if row is None:
                 continue
-            if before and found is previous and name in before.attributes:
+            if before and row is previous and name in before.attributes:
                 folder.attributes[name] = before.attributes[name]
-            folder.names.append(name)
-            rows += found[0]
-            digests += found[1]
-        folder.rows, folder.digests = bytes(rows), bytes(digests)
+            folder.files[name] = row
         return folder
 
     def _list(self, descriptor: int, path: str, folder: Folder) -> dict[str, bool]:
@@ -244,46 +259,38 @@ class Scan:
         descriptor: int,
         path: str,
         name: str,
-        previous: tuple[bytes, bytes] | None,
+        previous: bytes | None,
         folder: Folder,
-    ) -> tuple[bytes, bytes] | None:
+    ) -> bytes | None:
         """Row and digest of a file or symlink; None if it is neither."""
         facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         if stat.S_ISLNK(facts.st_mode):
             folder.targets[name] = os.readlink(name, dir_fd=descriptor)
-            return stat_row(facts), NO_CONTENT
+            return stat_row(facts) + NO_CONTENT
         if not stat.S_ISREG(facts.st_mode):
             folder.not_kept[name] = "a pipe, socket or device"
             return None
-        if previous and previous[0] == stat_row(facts) and previous[1] != NO_CONTENT:
+        if previous and previous.startswith(stat_row(facts)) and not previous.endswith(NO_CONTENT):
             return previous
         return self._read(descriptor, path, name, folder)
 
-    def _read(
-        self, descriptor: int, path: str, name: str, folder: Folder
-    ) -> tuple[bytes, bytes] | None:
+    def _read(self, descriptor: int, path: str, name: str, folder: Folder) -> bytes | None:
         try:
             file = os.open(name, OPEN_FILE, dir_fd=descriptor)
         except PermissionError:
             folder.not_kept[name] = "cannot be read"
-            return stat_row(os.stat(name, dir_fd=descriptor, follow_symlinks=False)), NO_CONTENT
+            return stat_row(os.stat(name, dir_fd=descriptor, follow_symlinks=False)) + NO_CONTENT
         try:
             facts = os.fstat(file)
-            size = facts.st_size
             if not stat.S_ISREG(facts.st_mode):
                 return None  # it was swapped just now
-            row = stat_row(facts)
             if attributes := attributes_of(file):
                 folder.attributes[name] = attributes
-            if size >= LARGE:
-                place = join_path(path, name)
-                self._large.append(_LargeFile(size, place, folder, len(folder.names)))
-                return untrusted_row(row), NO_CONTENT
-            content = os.read(file, size + 1)
-            # A later change will show in the times, unless those we have are too recent.
-            if not self._is_trusted(facts) or len(content) != size:
-                row = untrusted_row(row)
-            return row, self._batch.add(content)
+            if facts.st_size >= LARGE:
+                self._large.append(_LargeFile(facts.st_size, join_path(path, name), folder))
+                return untrusted_row(stat_row(facts)) + NO_CONTENT
+            row, digest, _ = self._reader.store(file, facts)
+            return row + digest
         finally:
             os.close(file)
 
@@ -293,26 +300,20 @@ class Scan:
             return
         limits, objects = self._limits, self._objects
         room = min(limits.total - objects.used(), objects.free() - limits.reserve)
-        for large in sorted(self._large, key=lambda file: file.size):
-            why = ""
-            if large.size > limits.file:
-                why = f"larger than checkpoint_file_limit ({limits.file / 1024**3:.3g} GiB)"
-            elif large.size > room:
-                why = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
+        for size, path, folder in sorted(self._large, key=lambda file: file.size):
+            name = path.rpartition("/")[2]
+            if size > limits.file:
+                gib = limits.file / 1024**3
+                folder.not_kept[name] = f"larger than checkpoint_file_limit ({gib:.3g} GiB)"
+                continue
+            if size > room:
+                folder.not_kept[name] = NO_ROOM
+                continue
+            try:
+                with self._fs.opened(path) as file:
+                    row, digest, stored = self._reader.store(file, os.fstat(file))
+            except OSError as error:
+                folder.not_kept[name] = f"cannot be kept: {error.strerror}"
             else:
-                try:
-                    room -= self._store_large_file(large)
-                except OSError as error:
-                    why = f"cannot be kept: {error.strerror}"
-            if why:
-                large.folder.not_kept[large.folder.names[large.at]] = why
-
-    def _store_large_file(self, large: _LargeFile) -> int:
-        with self._fs.opened(large.path) as file:
-            facts = os.fstat(file)
-            digest, size = self._objects.add_file(file)
-            row = stat_row(facts)
-            if not self._is_trusted(facts) or stat_row(os.fstat(file)) != row:
-                row = untrusted_row(row)
-        large.folder.put_content(large.at, row, digest)
-        return size
+                folder.files[name] = row + digest
+                room -= stored

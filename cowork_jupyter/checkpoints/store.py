@@ -18,17 +18,18 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ..domain.errors import NotFound, Unavailable
 from ..domain.events import is_at, moved_path
+from ..domain.identity import new_id
 from ..store.connection import Database, create_private
 from ..store.recovery import Owner
-from .entries import Change, changes_from_bytes, changes_to_bytes, merge_changes
+from .entries import Change, Uncovered, changes_from_bytes, changes_to_bytes, merge_changes
 from .objects import Damaged, Objects
 from .scan import CheckpointLimits
 
@@ -131,27 +132,39 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class StoredCheckpoint:
-    position: int
-    id: str
+class Checkpoint:
+    """What a tool or a rollback changed, and what that belongs to."""
+
     context_id: str
-    job_id: str | None
-    task_id: str | None
-    changes: list[Change]
-    doubted: frozenset[str] = frozenset()
+    job_id: str | None = None
+    task_id: str | None = None
+    changes: Sequence[Change] = ()
+    doubted: Collection[str] = ()
     """Paths that others may have changed, because the tool was interrupted."""
+    id: str = field(default_factory=lambda: new_id("cp"))
+    position: int = 0
+    """In the history of all conversations; 0 before it is stored."""
+
+    # The record keeps the rest. The checkpoint store has it only until then.
+    step_id: str | None = None
+    tool: str | None = None
+    label: str = ""
+    uncovered: Sequence[Uncovered] = ()
+    reverts: Sequence[str] = ()
+    """The jobs whose work a rollback has reverted."""
+    is_undo: bool = False
+    """Whether this reverts a rollback."""
 
 
 @dataclass(frozen=True)
-class OpenCheckpoint:
-    """What a dead process left unfinished."""
+class UnfinishedCheckpoint:
+    """What a dead process left."""
 
-    checkpoint: StoredCheckpoint
+    checkpoint: Checkpoint
     """In the phase `paths`, before and after of its changes are the same."""
     alive: int
     phase: Phase
     workspace: int | None
-    facts: dict[str, Any]
 
 
 class CheckpointStore:
@@ -173,16 +186,9 @@ class CheckpointStore:
 
     def record(
         self,
-        checkpoint_id: str,
-        context_id: str,
+        checkpoint: Checkpoint,
         root: Path,
-        changes: Sequence[Change],
-        job_id: str | None = None,
-        task_id: str | None = None,
-        *,
-        doubted: Iterable[str] = (),
         phase: Phase | None = None,
-        facts: dict[str, Any] | None = None,
         workspace: int | None = None,
     ) -> None:
         """Store a checkpoint, or update it; its contents must be stored already.
@@ -190,22 +196,24 @@ class CheckpointStore:
         Without a phase it is finished. In the phase `untold` it moves to the end of the history.
         """
         values = (
-            *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
-            *(changes_to_bytes(changes), int(time.time()), json.dumps(sorted(doubted))),
+            *(checkpoint.id, checkpoint.context_id, checkpoint.job_id, checkpoint.task_id),
+            *(os.fsencode(root), changes_to_bytes(checkpoint.changes), int(time.time())),
+            json.dumps(sorted(checkpoint.doubted)),
         )
         with self.database.transaction() as connection:
             if phase == "untold":
-                connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint_id,))
+                connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint.id,))
             position = connection.execute(
                 "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes, created,"
                 " doubted) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
                 " changes=excluded.changes RETURNING position",
                 values,
             ).fetchone()[0]
-            _hold_contents(connection, position, changes)
+            _hold_contents(connection, position, checkpoint.changes)
             if phase:
-                mark = (checkpoint_id, self._owner.name, time.time_ns(), phase, workspace)
+                mark = (checkpoint.id, self._owner.name, time.time_ns(), phase, workspace)
                 sql = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)"
+                facts = {name: getattr(checkpoint, name) for name in _FACTS}
                 connection.execute(sql, (*mark, json.dumps(facts)))
 
     def add_changes(
@@ -233,7 +241,7 @@ class CheckpointStore:
                         (changes_to_bytes(changes), json.dumps(doubted), checkpoint.position),
                     )
 
-    def checkpoint(self, checkpoint_id: str) -> StoredCheckpoint:
+    def checkpoint(self, checkpoint_id: str) -> Checkpoint:
         """Finished or not."""
         for found in self._select("id=?", checkpoint_id):
             return found
@@ -242,15 +250,15 @@ class CheckpointStore:
             details={"id": checkpoint_id},
         )
 
-    def checkpoints(self, root: Path, since: int = 0) -> list[StoredCheckpoint]:
-        """All finished checkpoints of a workspace from a position on, oldest first."""
+    def checkpoints(self, root: Path) -> list[Checkpoint]:
+        """All finished checkpoints of a workspace, oldest first."""
         finished = "id NOT IN (SELECT id FROM unfinished WHERE phase<>'untold')"
-        return self._select(f"root=? AND position>=? AND {finished}", os.fsencode(root), since)
+        return self._select(f"root=? AND {finished}", os.fsencode(root))
 
-    def _select(self, where: str, *values: object) -> list[StoredCheckpoint]:
+    def _select(self, where: str, *values: object) -> list[Checkpoint]:
         sql = f"SELECT {_COLUMNS} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
         with self.database.reading() as connection:
-            return [_stored(row) for row in connection.execute(sql, values)]
+            return [_checkpoint(row) for row in connection.execute(sql, values)]
 
     def has_job(self, job_id: str) -> bool:
         """Whether the job has a checkpoint."""
@@ -285,7 +293,7 @@ class CheckpointStore:
             sql = "SELECT id FROM unfinished WHERE phase='scan' AND workspace=?"
             return [row[0] for row in connection.execute(sql, (workspace,))]
 
-    def claim_unfinished(self, root: Path) -> list[OpenCheckpoint]:
+    def claim_unfinished(self, root: Path) -> list[UnfinishedCheckpoint]:
         """Take over what dead processes left in a workspace, oldest first."""
         with self.database.reading() as connection:
             if not self._dead_owners(connection):
@@ -307,13 +315,7 @@ class CheckpointStore:
                 [(self._owner.name, row["id"]) for row in rows],
             )
         self._owner.sweep()
-        return [
-            OpenCheckpoint(
-                *(_stored(row), row["alive"], row["phase"], row["workspace"]),
-                json.loads(row["facts"]),
-            )
-            for row in rows
-        ]
+        return [_unfinished(row) for row in rows]
 
     def _dead_owners(self, connection: sqlite3.Connection) -> list[str]:
         # We know that we live ourselves, also where files cannot be locked.
@@ -326,12 +328,22 @@ class CheckpointStore:
 
 
 _COLUMNS = "position, id, context_id, job_id, task_id, changes, doubted"
+_FACTS = ("step_id", "tool", "label", "uncovered", "reverts", "is_undo")
 
 
-def _stored(row: sqlite3.Row) -> StoredCheckpoint:
+def _checkpoint(row: sqlite3.Row) -> Checkpoint:
     position, checkpoint_id, context_id, job_id, task_id, changes, doubted = row[:7]
-    place = (position, checkpoint_id, context_id, job_id, task_id)
-    return StoredCheckpoint(*place, changes_from_bytes(changes), frozenset(json.loads(doubted)))
+    return Checkpoint(
+        *(context_id, job_id, task_id, changes_from_bytes(changes), json.loads(doubted)),
+        *(checkpoint_id, position),
+    )
+
+
+def _unfinished(row: sqlite3.Row) -> UnfinishedCheckpoint:
+    facts = json.loads(row["facts"])
+    facts["uncovered"] = [Uncovered(*path_and_why) for path_and_why in facts["uncovered"]]
+    checkpoint = replace(_checkpoint(row), **facts)
+    return UnfinishedCheckpoint(checkpoint, row["alive"], row["phase"], row["workspace"])
 
 
 def _hold_contents(

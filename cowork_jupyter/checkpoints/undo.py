@@ -7,11 +7,10 @@ import json
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from ..domain.contexts import Job
 from ..domain.errors import Conflict, NotFound
-from ..domain.identity import new_id
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
@@ -23,16 +22,15 @@ from .rollback import (
     RollbackChoice,
     RollbackPlan,
     Scope,
-    SkippedPath,
     carry_out,
     changes_of,
     plan_rollback,
     select_checkpoints,
 )
-from .store import StoredCheckpoint
-from .views import CheckpointDiff, DocumentChanged, RollbackResult, Skipped, SkippedCell
+from .store import Checkpoint
+from .views import CheckpointDiff, DocumentChanged, FileDiff, RollbackResult
 from .workspace_state import WorkspaceState
-from .writer import CheckpointJournal, CheckpointWriter, Origin
+from .writer import CheckpointJournal, CheckpointWriter
 
 MAX_SHOWN = 200
 """Files that one diff shows."""
@@ -52,8 +50,8 @@ KERNELS = (
 class _Rollback:
     """A rollback that is being carried out."""
 
-    chosen: list[StoredCheckpoint]
-    history: list[StoredCheckpoint]
+    chosen: list[Checkpoint]
+    history: list[Checkpoint]
     """Every checkpoint of the workspace since the first chosen one."""
     choice: RollbackChoice
     plan: RollbackPlan
@@ -84,31 +82,42 @@ class Undo:
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What the checkpoints of a scope changed, or all up to another checkpoint."""
-        card_jobs = self._card_jobs(self._writer.journal.store.checkpoint(checkpoint_id))
+        record = self._writer.journal.store.checkpoint(checkpoint_id)
+        chosen, _ = await self._select(record, scope, until)
+        changes = changes_of(chosen)
 
-        def compare(state: WorkspaceState) -> CheckpointDiff:
-            first = state.store.checkpoint(checkpoint_id)
+        def compare(_: WorkspaceState) -> list[FileDiff]:
+            read = self._lazy_store.read
+            return [self._writer.compare(change, read) for change in changes[:MAX_SHOWN]]
+
+        items = await self._lazy_store.run(compare)
+        for item in items:
+            item.path = without_surrogates(item.path)
+        return CheckpointDiff(
+            items=items,
+            added=sum(item.added or 0 for item in items),
+            removed=sum(item.removed or 0 for item in items),
+            left_out=len(changes) - len(items),
+        )
+
+    async def _select(
+        self, record: CheckpointRecord, scope: Scope, until: str | None = None
+    ) -> tuple[list[Checkpoint], list[Checkpoint]]:
+        """The checkpoints of a scope, or up to another one, and all since the first of them."""
+        card_jobs = self._card_jobs(record)
+
+        def select(state: WorkspaceState) -> tuple[list[Checkpoint], list[Checkpoint]]:
+            first = state.store.checkpoint(record.id)
             history = state.store.checkpoints(state.root)
             if until is None:
                 chosen = select_checkpoints(history, first, scope, card_jobs)
             else:
                 low, high = sorted((first.position, state.store.checkpoint(until).position))
                 chosen = [each for each in history if low < each.position <= high]
-            changes = changes_of(chosen)
-            items = [
-                self._writer.compare(change, self._lazy_store.read)
-                for change in changes[:MAX_SHOWN]
-            ]
-            for item in items:
-                item.path = without_surrogates(item.path)
-            return CheckpointDiff(
-                items=items,
-                added=sum(item.added or 0 for item in items),
-                removed=sum(item.removed or 0 for item in items),
-                left_out=len(changes) - len(items),
-            )
+            start = min((checkpoint.position for checkpoint in chosen), default=first.position)
+            return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
 
-        return await self._lazy_store.run(compare)
+        return await self._lazy_store.run(select)
 
     def _card_jobs(self, record: CheckpointRecord) -> frozenset[str]:
         """The jobs on the card that shows the checkpoint's job."""
@@ -141,8 +150,9 @@ class Undo:
             {_plain(path) for path in overwrite},
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
         )
-        rollback = await self._begin(record, scope, choice)
-        plan = rollback.plan
+        chosen, history = await self._select(record, scope)
+        plan = await self._plan(chosen, history, choice)
+        rollback = _Rollback(chosen, history, choice, plan)
         if preview not in (None, _preview(plan)):
             raise Conflict(
                 "Something has changed since the preview. Nothing was rolled back: check the new "
@@ -153,25 +163,26 @@ class Undo:
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         earlier = tuple(record.data.get("reverts", ()))
-        origin = Origin(
+        made = Checkpoint(
             record.context_id,
+            changes=plan.changes,
             label=f"Rolled back: {record.data.get('label') or checkpoint_id}",
             reverts=earlier or rollback.reverted_jobs(),
             is_undo=bool(earlier) and not record.data.get("is_undo"),
         )
         # Written before the first file is touched, so that it can be undone even halfway.
         with explain_errors(self._lazy_store.folder):
-            made = await self._writer.store(origin, plan.changes, new_id("cp"))
+            await self._writer.store(made)
         paths_now = [change.path for change in plan.changes]
-        done = {path for path in paths_now if await self._in_document(path, rollback, origin, made)}
+        done = {path for path in paths_now if await self._in_document(path, rollback, made)}
         on_disk = [change for change in plan.changes if change.path not in done]
         await self._lazy_store.run(lambda state: carry_out(state, on_disk, plan))
-        await self._writer.record(origin, plan.changes, checkpoint_id=made)
-        result = _result(plan, made, dry_run)
+        await self._writer.record(replace(made, changes=plan.changes))
+        result = _result(plan, made.id, dry_run)
         numbers = (len(result.restored), len(result.removed), len(result.skipped))
         spent = time.monotonic() - began
-        self._writer.observe(RolledBack(made, checkpoint_id, *numbers, spent))
-        _note_on_cards(self._writer.journal, origin, result)
+        self._writer.observe(RolledBack(made.id, checkpoint_id, *numbers, spent))
+        _note_on_cards(self._writer.journal, made, result)
         return result
 
     def _refuse_while_busy(self, context_id: str) -> None:
@@ -183,25 +194,10 @@ class Undo:
                 details={"job_id": running.id},
             )
 
-    async def _begin(
-        self, record: CheckpointRecord, scope: Scope, choice: RollbackChoice
-    ) -> _Rollback:
-        card_jobs = self._card_jobs(record)
-
-        def select(state: WorkspaceState) -> tuple[list[StoredCheckpoint], list[StoredCheckpoint]]:
-            first = state.store.checkpoint(record.id)
-            history = state.store.checkpoints(state.root)
-            chosen = select_checkpoints(history, first, scope, card_jobs)
-            start = min((checkpoint.position for checkpoint in chosen), default=first.position)
-            return chosen, [checkpoint for checkpoint in history if checkpoint.position >= start]
-
-        selection = await self._lazy_store.run(select)
-        return _Rollback(*selection, choice, await self._plan(*selection, choice))
-
     async def _plan(
         self,
-        chosen: list[StoredCheckpoint],
-        history: list[StoredCheckpoint],
+        chosen: list[Checkpoint],
+        history: list[Checkpoint],
         choice: RollbackChoice,
     ) -> RollbackPlan:
         documents: dict[str, bytes | None] = {}
@@ -215,16 +211,10 @@ class Undo:
         for change in list(plan.changes):
             is_chosen = without_surrogates(change.path) in choice.overwrite
             if not is_chosen and await self._documents.is_open_elsewhere(change.path):
-                cells = next(
-                    (entry.cells for entry in plan.skipped if entry.path == change.path), ()
-                )
-                skipped = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
-                plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
+                plan.leave(change.path, OPEN_ELSEWHERE, can_overwrite=True)
         return plan
 
-    async def _in_document(
-        self, path: str, rollback: _Rollback, origin: Origin, checkpoint_id: str
-    ) -> bool:
+    async def _in_document(self, path: str, rollback: _Rollback, made: Checkpoint) -> bool:
         """Change a document where it is open; False if it is not.
 
         If the user types meanwhile, the path is planned again, so that nothing is lost.
@@ -243,8 +233,8 @@ class Undo:
             except DocumentChanged:
                 only = replace(rollback.choice, paths={without_surrogates(path)})
                 plan.adopt(path, await self._plan(rollback.chosen, rollback.history, only))
-                await self._writer.store(origin, plan.changes, checkpoint_id)
-        plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
+                await self._writer.store(replace(made, changes=plan.changes))
+        plan.leave(path, BUSY)
         return True
 
     async def _content(self, entry: FileEntry | None) -> bytes | None:
@@ -272,7 +262,8 @@ def _preview(plan: RollbackPlan) -> str:
         else:
             effects.append((change.path, []))
     skipped = [
-        (entry.path, entry.why, [asdict(cell) for cell in entry.cells]) for entry in plan.skipped
+        (entry.path, entry.why, [cell.model_dump() for cell in entry.cells])
+        for entry in plan.skipped
     ]
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
 
@@ -290,9 +281,9 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
         KERNELS if plan.changes else "",
     ]
     return RollbackResult(
-        restored=[without_surrogates(path) for path in plan.restored],
-        removed=[without_surrogates(path) for path in plan.removed],
-        skipped=[_skipped(entry) for entry in plan.skipped],
+        restored=without_surrogates(plan.restored),
+        removed=without_surrogates(plan.removed),
+        skipped=plan.skipped,
         checkpoint_id=made,
         dry_run=dry_run,
         notes=[note for note in notes if note],
@@ -309,32 +300,18 @@ def _sentence(text: str, paths: list[str], *, count_more: bool = False) -> str:
     return f"{text}: {named}{f' and {more} more' if count_more and more > 0 else ''}."
 
 
-def _skipped(entry: SkippedPath) -> Skipped:
-    cells = [
-        SkippedCell(
-            cell_id=without_surrogates(cell.cell_id),
-            number=cell.number,
-            before=None if cell.before is None else without_surrogates(cell.before),
-            now=None if cell.now is None else without_surrogates(cell.now),
-        )
-        for cell in entry.cells
-    ]
-    path = without_surrogates(entry.path)
-    return Skipped(path=path, why=entry.why, can_overwrite=entry.can_overwrite, cells=cells)
-
-
-def _note_on_cards(journal: CheckpointJournal, origin: Origin, result: RollbackResult) -> None:
+def _note_on_cards(journal: CheckpointJournal, made: Checkpoint, result: RollbackResult) -> None:
     """Add a message to each card, in its newest job that was reverted."""
     skipped = [entry.path for entry in result.skipped]
     parts = [
-        "The rollback is undone." if origin.is_undo else "Rolled back.",
+        "The rollback is undone." if made.is_undo else "Rolled back.",
         _sentence("Restored", result.restored, count_more=True),
         _sentence("Removed", result.removed, count_more=True),
         _sentence("Left as they are", skipped, count_more=True),
     ]
     text = " ".join(part for part in parts if part)
     jobs: dict[str, Job] = {}
-    for job_id in origin.reverts:
+    for job_id in made.reverts:
         with suppress(NotFound):  # its conversation may be deleted
             job = journal.store.job(job_id)
             jobs[job.card_id] = job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -15,8 +15,6 @@ Read = Callable[[bytes, int], bytes | None]
 DiffKind = Literal["text", "notebook", "table", "binary", "link", "folder"]
 Status = Literal["added", "changed", "removed"]
 CellStatus = Literal["added", "changed", "removed", "moved"]
-Facts = dict[str, Any]
-"""What is stored and announced."""
 
 
 class Side(BaseModel):

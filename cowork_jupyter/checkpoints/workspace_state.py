@@ -9,18 +9,16 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-from .entries import NO_CONTENT, Attributes, FileEntry, Folder, Snapshot, stat_row
+from .entries import FileEntry, Folder, Snapshot, stat_row
 from .no_follow_fs import NoFollowFs, attributes_of
-from .objects import LARGE, Batch
-from .scan import RACY_NS, Exclusions, Scan, inside_git
+from .objects import LARGE
+from .scan import NO_ROOM, Exclusions, FileReader, Scan, inside_git
 from .store import CheckpointStore
 
-MAX_LOG_SIZE = 4 * 1024**2
-"""A larger write-ahead log is truncated at the end of a scan."""
+MANY_FILES = 32_768
+"""Beyond so many in changed folders, a scan truncates the write-ahead log that it has filled."""
 _MAX_REMEMBERED = 10_000
 
 
@@ -34,7 +32,8 @@ class WorkspaceState:
         self._exclusions = exclusions
         self._lock = threading.Lock()
         self._last: Snapshot | None = None
-        self._read_files: dict[str, _KnownFile] = {}
+        self._read_files: dict[tuple[str, bytes], FileEntry] = {}
+        """What `capture` has read, by path and `stat_row`."""
 
     @property
     def root(self) -> Path:
@@ -99,7 +98,7 @@ class WorkspaceState:
                 ((self.id, os.fsencode(path), folder.to_bytes()) for path, folder in new.items()),
             )
             connection.execute("UPDATE workspaces SET scanned=? WHERE id=?", (now, self.id))
-        if sum(len(folder.digests) for folder in new.values()) * 4 > MAX_LOG_SIZE:
+        if sum(len(folder.files) for folder in new.values()) > MANY_FILES:
             self.store.database.truncate_log()
 
     def _update_unfinished(
@@ -134,35 +133,11 @@ class WorkspaceState:
         Files that the last scan or an earlier call has read are not read again.
         """
         wanted = {path for path in paths if not inside_git(path)}
-        folders = self._last.folders if self._last else {}
-
-        @cache
-        def index(folder: str) -> dict[str, int]:
-            names = folders[folder].names if folder in folders else ()
-            return {name: at for at, name in enumerate(names)}
-
-        def scanned(path: str) -> _KnownFile | None:
-            folder, _, name = path.rpartition("/")
-            at = index(folder).get(name)
-            if at is None:
-                return None
-            attributes = folders[folder].attributes.get(name, ())
-            return _KnownFile(*folders[folder].known_at(at), attributes)
-
         with self.store.objects.batch() as batch:
-            found = {}
-            for path in sorted(wanted):
-                known = [self._read_files.get(path), scanned(path)]
-                found[path] = self._capture(path, known, batch)
-        return {folder: self._folder(folder) for folder in _above(wanted) - wanted} | found
+            reader = FileReader(self.store.objects, batch)
+            return {path: self._capture(path, reader) for path in sorted(wanted | _parents(wanted))}
 
-    def _folder(self, path: str) -> FileEntry | None:
-        facts = self.fs.stat(path)
-        if facts is None or not stat.S_ISDIR(facts.st_mode):
-            return None
-        return FileEntry("folder", stat.S_IMODE(facts.st_mode))
-
-    def _capture(self, path: str, known: list[_KnownFile | None], batch: Batch) -> FileEntry | None:
+    def _capture(self, path: str, reader: FileReader) -> FileEntry | None:
         facts = self.fs.stat(path)
         if facts is None:
             return None
@@ -173,54 +148,39 @@ class WorkspaceState:
         entry = _file_entry(facts)
         if not stat.S_ISREG(facts.st_mode):
             return replace(entry, why_not_kept="a pipe, socket or device")
-        row = stat_row(facts)
-        for file in known:
-            if file and file.row == row and file.digest != NO_CONTENT:
-                if self.store.objects.touch(file.digest):
-                    return replace(entry, digest=file.digest, attributes=file.attributes)
-                break
+        known = self._known(path, stat_row(facts))
+        if known and known.digest and self.store.objects.touch(known.digest):
+            return known
         try:
-            return self._read(path, facts.st_size, batch)
+            return self._read(path, reader)
         except OSError as error:
             return replace(entry, why_not_kept=f"cannot be kept: {error.strerror}")
 
-    def _read(self, path: str, size: int, batch: Batch) -> FileEntry:
+    def _known(self, path: str, row: bytes) -> FileEntry | None:
+        folder_path, _, name = path.rpartition("/")
+        folder = self._last.folders.get(folder_path) if self._last else None
+        return self._read_files.get((path, row)) or (folder.known(name, row) if folder else None)
+
+    def _read(self, path: str, reader: FileReader) -> FileEntry:
+        objects = self.store.objects
         with self.fs.opened(path) as file:
             facts = os.fstat(file)
-            entry = replace(_file_entry(facts), attributes=attributes_of(file))
-            if size >= LARGE:
-                objects = self.store.objects
-                if size > min(self.limits.total - objects.used(), objects.free()):
-                    why = "there is no room left for it (checkpoint_total_limit)"
-                    return replace(entry, why_not_kept=why)
-                digest, size = objects.add_file(file)
-            else:
-                content = b""
-                while piece := os.read(file, LARGE):
-                    content += piece
-                digest, size = batch.add(content), len(content)
-            row = stat_row(facts)
-            is_racy = max(facts.st_mtime_ns, facts.st_ctime_ns) >= time.time_ns() - RACY_NS
-            if not is_racy and row == stat_row(os.fstat(file)):
-                if len(self._read_files) >= _MAX_REMEMBERED:
-                    self._read_files.clear()
-                self._read_files[path] = _KnownFile(row, digest, entry.attributes)
-            return replace(entry, size=size, digest=digest)
-
-
-class _KnownFile(NamedTuple):
-    """What a file was when it was read."""
-
-    row: bytes
-    digest: bytes
-    attributes: Attributes
+            size, entry = facts.st_size, replace(_file_entry(facts), attributes=attributes_of(file))
+            if size >= LARGE and size > min(self.limits.total - objects.used(), objects.free()):
+                return replace(entry, why_not_kept=NO_ROOM)
+            row, digest, size = reader.store(file, facts)
+        entry = replace(entry, size=size, digest=digest)
+        if len(self._read_files) >= _MAX_REMEMBERED:
+            self._read_files.clear()
+        self._read_files[path, row] = entry
+        return entry
 
 
 def _file_entry(facts: os.stat_result) -> FileEntry:
     return FileEntry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
 
 
-def _above(paths: Iterable[str]) -> set[str]:
+def _parents(paths: Iterable[str]) -> set[str]:
     """All folders above these paths; each way up ends where another one has been."""
     found = set[str]()
     for path in paths:

@@ -11,16 +11,15 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..domain.errors import CoworkError, NotFound
 from ..domain.events import CheckpointCreated
-from ..domain.identity import new_id, now
+from ..domain.identity import now
 from ..domain.operations import CheckpointTaken, Observe, ignore_operation
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
@@ -28,8 +27,8 @@ from ..store.connection import on_network
 from .entries import Change, FileEntry, Uncovered, merge_changes
 from .housekeeping import LazyCheckpointStore, tidy
 from .no_follow_fs import NoFollowFs
-from .store import OpenCheckpoint, Phase
-from .views import Compare, Facts, OpenDocuments
+from .store import Checkpoint, Phase, UnfinishedCheckpoint
+from .views import Compare, OpenDocuments
 from .workspace_state import WorkspaceState
 
 logger = logging.getLogger(__name__)
@@ -64,22 +63,6 @@ class CheckpointJournal(Protocol):
         """Events are published once they are stored."""
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What a checkpoint belongs to."""
-
-    context_id: str
-    job_id: str | None = None
-    task_id: str | None = None
-    step_id: str | None = None
-    tool: str | None = None
-    label: str = ""
-    reverts: tuple[str, ...] = ()
-    """The jobs whose work a rollback has reverted."""
-    is_undo: bool = False
-    """Whether this reverts a rollback."""
-
-
 class CheckpointWriter:
     def __init__(
         self,
@@ -107,121 +90,102 @@ class CheckpointWriter:
                     entries[path] = await self.lazy_store.run(store)
         return entries
 
-    async def open(
-        self, checkpoint_id: str, origin: Origin, states: Mapping[str, FileEntry | None] | None
-    ) -> None:
-        """Write that a tool will run, and what it may change: these paths, or (None) anything.
+    async def store(self, checkpoint: Checkpoint, phase: Phase = "untold") -> None:
+        """Store a checkpoint without announcing it.
 
-        However this process ends from now on, what the tool has done by then will be found.
+        With another phase, its tool will run now: however this process ends from here on, what the
+        tool has done by then will be found.
         """
-        changes = [Change(path, entry, entry) for path, entry in (states or {}).items()]
-        phase: Phase = "scan" if states is None else "paths"
-        await self.store(origin, changes, checkpoint_id, phase=phase)
-
-    async def store(
-        self,
-        origin: Origin,
-        changes: list[Change],
-        checkpoint_id: str | None = None,
-        uncovered: Sequence[Uncovered] = (),
-        *,
-        doubted: Iterable[str] = (),
-        phase: Phase = "untold",
-    ) -> str:
-        """Store a checkpoint without announcing it; returns its id."""
-        made = checkpoint_id or new_id("cp")
-        facts: Facts = {
-            "step_id": origin.step_id,
-            "tool": origin.tool,
-            "label": origin.label,
-            "uncovered": [[entry.path, entry.why] for entry in uncovered],
-        }
 
         def write(state: WorkspaceState) -> None:
-            state.store.record(
-                *(made, origin.context_id, state.root, changes, origin.job_id, origin.task_id),
-                doubted=doubted,
-                phase=phase,
-                facts=facts,
-                workspace=state.id if phase == "scan" else None,
-            )
+            workspace = state.id if phase == "scan" else None
+            state.store.record(checkpoint, state.root, phase, workspace)
 
         await self.lazy_store.run(write)
-        return made
+
+    async def find_changes(
+        self, checkpoint: Checkpoint, phase: Phase, *, reload: bool = False
+    ) -> Checkpoint:
+        """The checkpoint with all that is different now from before its tool ran."""
+        if phase == "paths":
+            found = await self.capture(change.path for change in checkpoint.changes)
+            changes = merge_changes(
+                replace(change, after=found[change.path]) for change in checkpoint.changes
+            )
+            lost = [
+                Uncovered(change.path, change.before.why_not_kept)
+                for change in changes
+                if change.before and change.before.why_not_kept
+            ]
+            return replace(checkpoint, changes=changes, uncovered=lost)
+
+        def scan(state: WorkspaceState) -> Checkpoint:
+            """What this scan, and those since the checkpoint was stored, found different."""
+            uncovered = state.scan(reload=reload).uncovered()
+            changes = state.store.checkpoint(checkpoint.id).changes
+            return replace(checkpoint, changes=changes, uncovered=uncovered)
+
+        return await self.lazy_store.run(scan)
 
     async def drop(self, checkpoint_id: str) -> None:
         await self.lazy_store.run(lambda state: state.store.drop(checkpoint_id))
 
-    async def record(
-        self,
-        origin: Origin,
-        changes: list[Change],
-        uncovered: Iterable[Uncovered] = (),
-        checkpoint_id: str | None = None,
-        *,
-        doubted: Iterable[str] = (),
-        spent: float = 0.0,
-    ) -> str:
+    async def record(self, checkpoint: Checkpoint, *, spent: float = 0.0) -> None:
         """Store a checkpoint and announce it; `spent` are the seconds it has taken before."""
         began = time.monotonic() - spent
-        uncovered = list(islice(uncovered, MAX_UNCOVERED))
-        made = await self.store(origin, changes, checkpoint_id, uncovered, doubted=doubted)
-        await self.announce(made, origin, changes, uncovered)
+        checkpoint = replace(checkpoint, uncovered=checkpoint.uncovered[:MAX_UNCOVERED])
+        await self.store(checkpoint)
+        await self.announce(checkpoint)
         size = sum(
             entry.size
-            for change in changes
+            for change in checkpoint.changes
             for entry in (change.before, change.after)
             if entry and entry.digest
         )
         duration = time.monotonic() - began
-        self.observe(CheckpointTaken(made, len(changes), size, duration, origin.job_id))
+        count = len(checkpoint.changes)
+        self.observe(CheckpointTaken(checkpoint.id, count, size, duration, checkpoint.job_id))
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
             await self.tidy()
-        return made
 
-    async def announce(
-        self,
-        checkpoint_id: str,
-        origin: Origin,
-        changes: list[Change],
-        uncovered: Iterable[Uncovered],
-    ) -> None:
+    async def announce(self, checkpoint: Checkpoint) -> None:
         """Finish a stored checkpoint; it is dropped if its conversation was deleted meanwhile."""
-        files = await self.lazy_store.run(lambda _: self._list_files(changes))
-        facts: Facts = {
-            "label": origin.label,
-            "tool": origin.tool,
-            "step_id": origin.step_id,
+        files = await self.lazy_store.run(lambda _: self._list_files(checkpoint.changes))
+        facts: dict[str, Any] = {
+            "label": checkpoint.label,
+            "tool": checkpoint.tool,
+            "step_id": checkpoint.step_id,
             "files": files,
             "uncovered": [
-                {"path": without_surrogates(entry.path), "why": entry.why} for entry in uncovered
+                {"path": without_surrogates(path), "why": why} for path, why in checkpoint.uncovered
             ],
         }
+        context_id, job_id, task_id = checkpoint.context_id, checkpoint.job_id, checkpoint.task_id
         at = now()
         record = CheckpointRecord(
-            id=checkpoint_id,
-            context_id=origin.context_id,
-            job_id=origin.job_id,
-            task_id=origin.task_id,
-            data={**facts, "reverts": list(origin.reverts), "is_undo": origin.is_undo},
+            id=checkpoint.id,
+            context_id=context_id,
+            job_id=job_id,
+            task_id=task_id,
+            data={**facts, "reverts": checkpoint.reverts, "is_undo": checkpoint.is_undo},
             created_at=at,
         )
-        created = CheckpointCreated(id=checkpoint_id, created_at=at, **facts)
+        created = CheckpointCreated(id=checkpoint.id, created_at=at, **facts)
         try:
             with self.journal.transaction() as tx:
                 tx.save_checkpoint(record)
-                tx.append_event(origin.context_id, created, origin.job_id, origin.task_id)
+                tx.append_event(context_id, created, job_id, task_id)
         except NotFound:
-            await self.drop(checkpoint_id)
+            await self.drop(checkpoint.id)
         else:
-            await self.lazy_store.run(lambda state: state.store.mark_finished(checkpoint_id))
+            await self.lazy_store.run(lambda state: state.store.mark_finished(checkpoint.id))
 
-    def _list_files(self, changes: list[Change]) -> list[Facts]:
+    def _list_files(self, changes: Sequence[Change]) -> list[dict[str, Any]]:
         def read(digest: bytes, max_size: int) -> bytes | None:
             return self.lazy_store.read(digest, min(max_size, MAX_COUNTED_SIZE))
 
-        files: list[Facts] = []
+        files: list[dict[str, Any]] = []
         for number, change in enumerate(changes[:MAX_FILES]):
             diff = self.compare(change, read) if number < MAX_COUNTED else None
             files.append(
@@ -282,7 +246,7 @@ class Recovery:
             logger.exception("Cannot look for checkpoints that were left unfinished")
             return
         for unfinished in claimed:
-            checkpoint_id, tool = unfinished.checkpoint.id, unfinished.facts["tool"]
+            checkpoint_id, tool = unfinished.checkpoint.id, unfinished.checkpoint.tool
             try:
                 await self._finish(unfinished)
             except (OSError, sqlite3.Error):
@@ -293,56 +257,41 @@ class Recovery:
                 with suppress(CoworkError, sqlite3.Error):
                     await self._writer.drop(checkpoint_id)
 
-    async def _finish(self, unfinished: OpenCheckpoint) -> None:
-        checkpoint, facts = unfinished.checkpoint, unfinished.facts
-        place = (checkpoint.context_id, checkpoint.job_id, checkpoint.task_id)
-        origin = Origin(*place, facts["step_id"], facts["tool"], facts["label"])
+    async def _finish(self, unfinished: UnfinishedCheckpoint) -> None:
+        checkpoint = unfinished.checkpoint
         before = self._since - TICK
         await self._lazy_store.run(
             lambda state: _remove_leftovers(state.fs, checkpoint.changes, before)
         )
         if unfinished.phase == "untold":
-            await self._announce(unfinished, origin)
+            await self._announce(checkpoint)
             return
-        changes, uncovered = await self._changes(unfinished)
-        if not changes and OTHER_RULES not in {entry.why for entry in uncovered}:
+        found = await self._writer.find_changes(checkpoint, unfinished.phase, reload=True)
+        uncovered = list(found.uncovered)
+        if unfinished.workspace not in (None, self._lazy_store.state.id):
+            uncovered.insert(0, Uncovered("everything", OTHER_RULES))
+        elif not found.changes:
             await self._writer.drop(checkpoint.id)
             return
         doubted = await self._lazy_store.run(
-            lambda state: _doubted(state.fs, changes, unfinished.alive)
+            lambda state: _doubted(state.fs, found.changes, unfinished.alive)
         )
-        uncovered = [*(Uncovered(path, CUT_OFF) for path in doubted), *uncovered]
-        origin = replace(origin, label=f"{origin.label} (interrupted)")
-        await self._writer.record(origin, changes, uncovered, checkpoint.id, doubted=doubted)
+        interrupted = replace(
+            found,
+            label=f"{found.label} (interrupted)",
+            doubted=doubted,
+            uncovered=[*(Uncovered(path, CUT_OFF) for path in doubted), *uncovered],
+        )
+        await self._writer.record(interrupted)
 
-    async def _announce(self, unfinished: OpenCheckpoint, origin: Origin) -> None:
+    async def _announce(self, checkpoint: Checkpoint) -> None:
         """All is stored; it may even have been announced already."""
-        checkpoint = unfinished.checkpoint
         try:
             self._writer.journal.store.checkpoint(checkpoint.id)
         except NotFound:
-            uncovered = [Uncovered(path, why) for path, why in unfinished.facts["uncovered"]]
-            await self._writer.announce(checkpoint.id, origin, checkpoint.changes, uncovered)
+            await self._writer.announce(checkpoint)
         else:
             await self._lazy_store.run(lambda state: state.store.mark_finished(checkpoint.id))
-
-    async def _changes(self, unfinished: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
-        checkpoint = unfinished.checkpoint
-        if unfinished.phase == "paths":
-            found = await self._writer.capture([change.path for change in checkpoint.changes])
-            now_found = [
-                Change(change.path, change.after, found.get(change.path))
-                for change in checkpoint.changes
-            ]
-            return merge_changes((*checkpoint.changes, *now_found)), []
-
-        def scan(state: WorkspaceState) -> tuple[list[Change], list[Uncovered]]:
-            uncovered = state.scan(reload=True).uncovered()
-            if state.id != unfinished.workspace:
-                uncovered.insert(0, Uncovered("everything", OTHER_RULES))
-            return state.store.checkpoint(checkpoint.id).changes, uncovered
-
-        return await self._lazy_store.run(scan)
 
 
 def _remove_leftovers(fs: NoFollowFs, changes: Iterable[Change], before: int) -> None:

@@ -199,22 +199,30 @@ def _with_rollback_journal(path: Path) -> sqlite3.Connection:
 
 def on_network(path: Path) -> bool:
     """Whether Linux reports a network filesystem; False elsewhere."""
-    try:
-        mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return filesystem_of(path.resolve(), mounts).startswith(_NETWORK)
+    return filesystem_of(path.resolve(), read_mounts()).startswith(_NETWORK)
 
 
 def filesystem_of(path: Path, mounts: str) -> str:
     found, kind = Path(), ""
+    for point, mounted in mount_points(mounts):
+        # Later mounts cover earlier ones at the same place, hence ≥.
+        if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
+            found, kind = point, mounted
+    return kind
+
+
+def read_mounts() -> str:
+    """Linux' list of what is mounted; empty elsewhere."""
+    try:
+        return _MOUNTS.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def mount_points(mounts: str) -> Iterator[tuple[Path, str]]:
+    """Each with the kind of its filesystem."""
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
         fields = before.split(" ")
-        if len(fields) < 5 or not after:
-            continue
-        point = Path(fields[4].replace("\\040", " "))
-        # Later mounts cover earlier ones at the same place, hence ≥.
-        if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
-            found, kind = point, after.split(" ")[0]
-    return kind
+        if len(fields) > 4 and after:
+            yield Path(fields[4].replace("\\040", " ")), after.split(" ")[0]

@@ -17,7 +17,7 @@ from pathlib import Path
 from cowork_jupyter.checkpoints.entries import Change
 from cowork_jupyter.checkpoints.rollback import carry_out, plan_rollback
 from cowork_jupyter.checkpoints.scan import Exclusions
-from cowork_jupyter.checkpoints.store import CheckpointStore
+from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 from .rows import Row
@@ -115,7 +115,7 @@ def named_file(sides: Sides) -> Row:
             (sides.tree / path).write_text(f"changed {number}")
             after = sides.state.capture([path])[path]
             change = [Change(path, before, after)]
-            sides.store.record(f"cp{number}", "ctx", sides.tree, change)
+            sides.store.record(Checkpoint("ctx", changes=change, id=f"cp{number}"), sides.tree)
 
         times.append(seconds(checkpoint) * 1000)
     worst = max(times)
@@ -130,12 +130,12 @@ def rollback(sides: Sides) -> Row:
         paths = list(place.parent.iterdir())
         paths[0].write_text(f"spoilt {number}")
     changes = before.changes_until(sides.state.scan())
-    sides.store.record("spoilt", "ctx", sides.tree, changes)
+    sides.store.record(Checkpoint("ctx", changes=changes, id="spoilt"), sides.tree)
 
     def take_back() -> None:
         chosen = [sides.store.checkpoint("spoilt")]
         plan = plan_rollback(sides.state, chosen, sides.store.checkpoints(sides.state.root))
-        sides.store.record("back", "ctx", sides.tree, plan.changes)
+        sides.store.record(Checkpoint("ctx", changes=plan.changes, id="back"), sides.tree)
         carry_out(sides.state, plan.changes, plan)
         assert len(plan.restored) == len(changes) == 1000
 

@@ -20,7 +20,8 @@ from cowork_jupyter.checkpoints.rollback import (
     plan_rollback,
 )
 from cowork_jupyter.checkpoints.scan import Exclusions
-from cowork_jupyter.checkpoints.store import CheckpointStore, StoredCheckpoint
+from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
+from cowork_jupyter.checkpoints.views import Skipped
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 
 
@@ -59,7 +60,8 @@ class Site:
     def record(self, name: str, before: Snapshot, context: str = "ctx", **ids: str) -> list[Change]:
         """A checkpoint of all that happened since a scan."""
         changes = before.changes_until(self.scan())
-        self.store.record(name, context, self.root, changes, ids.get("job"), ids.get("task"))
+        made = Checkpoint(context, ids.get("job"), ids.get("task"), changes, id=name)
+        self.store.record(made, self.root)
         return changes
 
     def named(self, name: str, paths: list[str], context: str = "ctx") -> NamedCall:
@@ -73,8 +75,8 @@ class Site:
         history = self.history(chosen[0].position)
         return plan_rollback(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
 
-    def history(self, since: int = 0) -> list[StoredCheckpoint]:
-        return self.store.checkpoints(self.root, since)
+    def history(self, since: int = 0) -> list[Checkpoint]:
+        return [one for one in self.store.checkpoints(self.root) if one.position >= since]
 
     def roll_back(
         self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object
@@ -102,7 +104,9 @@ class NamedCall:
             for path, entry in sorted(self._before.items())
             if not same(entry, after[path])
         ]
-        self._site.store.record(self._name, self._context, self._site.root, changes)
+        self._site.store.record(
+            Checkpoint(self._context, changes=changes, id=self._name), self._site.root
+        )
 
 
 @pytest.fixture
@@ -146,5 +150,5 @@ def run_as_nobody(code: str, folder: Path) -> None:
     assert done.stdout == "fine\n", done.stderr
 
 
-def why(found: Iterable[Uncovered]) -> dict[str, str]:
+def why(found: Iterable[Uncovered | Skipped]) -> dict[str, str]:
     return {one.path: one.why for one in found}

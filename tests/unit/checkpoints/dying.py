@@ -18,6 +18,7 @@ from cowork_jupyter.checkpoints import recorder
 from cowork_jupyter.checkpoints.housekeeping import sweep, verify
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import carry_out
+from cowork_jupyter.checkpoints.store import Checkpoint
 
 from .conftest import Site
 from .test_recorder import Desk
@@ -90,7 +91,8 @@ def scan(folder: Path) -> int:
 
     def work(inside: Site) -> None:
         before = inside.scan()
-        inside.store.record("cp", "ctx", inside.root, before.changes_until(before))
+        changes = before.changes_until(before)
+        inside.store.record(Checkpoint("ctx", changes=changes, id="cp"), inside.root)
 
     boundary = 0
     while die_at(boundary := boundary + 1, lambda: on_site(folder, work)):
@@ -136,7 +138,7 @@ def rollback(folder: Path) -> int:
 def roll_back(site: Site) -> None:
     """As it is done for users: written down first."""
     plan = site.plan("cp")
-    site.store.record("undo", "ctx", site.root, plan.changes)
+    site.store.record(Checkpoint("ctx", changes=plan.changes, id="undo"), site.root)
     carry_out(site.state, plan.changes, plan)
 
 

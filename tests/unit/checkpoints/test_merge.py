@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.checkpoints.merge import CellConflict, Document, NotByCell, revert_steps
+from cowork_jupyter.checkpoints.merge import Document, NotByCell, revert_steps
+from cowork_jupyter.checkpoints.views import SkippedCell
 
 Edit = Callable[[Document], None]
 
@@ -37,13 +38,19 @@ def taken(before: Document, after: Document, now: Document, *chosen: str) -> lis
 # Cell by cell
 
 
+def conflicting(
+    cell_id: str, number: int | None, before: str | None, now: str | None
+) -> SkippedCell:
+    return SkippedCell(cell_id=cell_id, number=number, before=before, now=now)
+
+
 def test_what_the_agent_did_goes_back_and_what_the_user_did_stays() -> None:
     before = book("a:1", "b:2", "c:3", "d:4", "e:5")
     after = book("a:1", "b:two", "new:n", "d:4", "e:5")
     now = book("a:mine", "b:two", "new:n", "own:o", "e:5")
     merge = revert_steps([(before, after)], now)
     assert seen(merge.document) == ["a:mine", "b:2", "c:3", "own:o", "e:5"]
-    assert merge.conflicts == ()
+    assert merge.conflicts == []
     assert merge.others_stay
     assert set(merge.cells) == {("b", "2"), ("new", None), ("c", "3")}
 
@@ -51,19 +58,26 @@ def test_what_the_agent_did_goes_back_and_what_the_user_did_stays() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "now", "conflict", "chosen"),
     [
-        (["a:1"], ["a:2"], ["x:x", "a:3"], CellConflict("a", 2, "1", "3"), ["x:x", "a:1"]),
-        (["a:1"], ["a:1", "b:2"], ["a:1", "b:3"], CellConflict("b", 2, None, "3"), ["a:1"]),
-        (["a:1", "b:1"], ["a:2", "b:1"], ["b:1"], CellConflict("a", None, "1", None),
+        (["a:1"], ["a:2"], ["x:x", "a:3"], conflicting("a", 2, "1", "3"), ["x:x", "a:1"]),
+        (["a:1"], ["a:1", "b:2"], ["a:1", "b:3"], conflicting("b", 2, None, "3"), ["a:1"]),
+        (["a:1", "b:1"], ["a:2", "b:1"], ["b:1"], conflicting("a", None, "1", None),
          ["a:1", "b:1"]),
     ],
 )  # fmt: skip
 def test_a_cell_that_both_changed_stays_unless_it_is_chosen(
-    before: list[str], after: list[str], now: list[str], conflict: CellConflict, chosen: list[str]
+    before: list[str], after: list[str], now: list[str], conflict: SkippedCell, chosen: list[str]
 ) -> None:
     documents = book(*before), book(*after), book(*now)
     merge = revert_steps([documents[:2]], documents[2])
-    assert (seen(merge.document), merge.conflicts, merge.is_change) == (now, (conflict,), False)
+    assert (seen(merge.document), merge.conflicts, merge.is_change) == (now, [conflict], False)
     assert taken(*documents, conflict.cell_id) == chosen
+
+
+def test_a_cell_whose_id_utf8_cannot_encode_is_chosen_by_what_was_shown() -> None:
+    documents = book("\ud800:1"), book("\ud800:2"), book("\ud800:3")
+    (conflict,) = revert_steps([documents[:2]], documents[2]).conflicts
+    assert conflict.cell_id.encode()
+    assert taken(*documents, conflict.cell_id) == ["\ud800:1"]
 
 
 def test_another_type_is_another_text() -> None:
@@ -74,7 +88,7 @@ def test_another_type_is_another_text() -> None:
 
 def test_both_did_the_same_which_is_no_conflict() -> None:
     merge = revert_steps([(book("a:1"), book("a:2"))], book("a:1"))
-    assert (merge.conflicts, merge.is_change) == ((), False)
+    assert (merge.conflicts, merge.is_change) == ([], False)
 
 
 def test_moved_cells_move_back_unless_the_user_has_moved_them_on() -> None:
@@ -113,7 +127,7 @@ def test_what_was_taken_back_before_is_the_users_alone_from_then_on() -> None:
     before, after = book("a:1", "b:1"), book("a:2", "b:2")
     steps = [(before, after), (after, before)]
     merge = revert_steps(steps, book("a:mine", "b:1"))
-    assert (seen(merge.document), merge.conflicts) == (["a:mine", "b:1"], ())
+    assert (seen(merge.document), merge.conflicts) == (["a:mine", "b:1"], [])
 
 
 def test_of_the_metadata_only_what_the_agent_changed_goes_back() -> None:
@@ -208,7 +222,7 @@ def test_with_nobody_else_at_work_all_is_as_it_was(
     merge = revert_steps(steps, now)
     assert list(texts(merge.document).items()) == list(texts(before).items())
     assert merge.document["metadata"] == before["metadata"]
-    assert (merge.conflicts, merge.others_stay) == ((), False)
+    assert (merge.conflicts, merge.others_stay) == ([], False)
 
 
 @given(histories())
@@ -254,7 +268,7 @@ def test_what_is_taken_back_and_undone_is_as_if_nothing_had_been(
     merge = revert_steps(steps, now, chosen)
     undone = revert_steps([(now, merge.document)], merge.document)
     assert undone.document == now
-    assert undone.conflicts == ()
+    assert undone.conflicts == []
 
 
 @given(histories())
@@ -264,7 +278,7 @@ def test_what_was_chosen_goes_back_and_nothing_is_left_to_decide(
     steps, now = history
     conflicts = revert_steps(steps, now).conflicts
     merge = revert_steps(steps, now, {one.cell_id for one in conflicts})
-    assert merge.conflicts == ()
+    assert merge.conflicts == []
     found = texts(merge.document)
     for one in conflicts:
         assert (found[one.cell_id][1] if one.cell_id in found else None) == one.before

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.checkpoints.merge import CellConflict
 from cowork_jupyter.checkpoints.rollback import BY_USER
 
 from .conftest import Site, why
+from .test_merge import conflicting
 
 Cell = dict[str, Any]
 
@@ -75,7 +75,7 @@ def test_a_cell_that_both_changed_stays_and_is_named(site: Site) -> None:
     site.write("n.ipynb", notebook(ASK, cell("a", "1 + 1")))
     plan = site.roll_back("one")
     assert why(plan.skipped) == {"n.ipynb": "you also changed cell 2"}
-    assert plan.skipped[0].cells == (CellConflict("a", 2, None, "1 + 1"),)
+    assert plan.skipped[0].cells == [conflicting("a", 2, None, "1 + 1")]
     assert plan.skipped[0].can_overwrite
     assert cells_in(site)[1]["source"] == "1 + 1"
 
@@ -89,13 +89,18 @@ def test_the_rest_of_the_notebook_goes_back_and_the_users_own_cells_stay(site: S
     plan = site.roll_back("one")
     assert (plan.restored, [one.cells for one in plan.skipped]) == (
         ["n.ipynb"],
-        [(CellConflict("c3", 4, "3", "three\nmine"),)],
+        [[conflicting("c3", 4, "3", "three\nmine")]],
     )
     assert sources_in(site) == ["mine", "2", "three\nmine"]
 
 
 @pytest.mark.parametrize(
-    "choice", [{"overwrite_cells": {"n.ipynb": ["a"]}}, {"overwrite": ["n.ipynb"]}]
+    "choice",
+    [
+        {"overwrite_cells": {"n.ipynb": ["a"]}},
+        {"overwrite": ["n.ipynb"]},
+        {"overwrite": ["n.ipynb"], "overwrite_cells": {"n.ipynb": ["a"]}},
+    ],
 )
 def test_a_cell_that_both_changed_goes_back_if_it_is_chosen(
     site: Site, choice: dict[str, Any]
@@ -168,7 +173,7 @@ def test_cells_without_ids_go_back_all_together_or_not_at_all(site: Site) -> Non
         site.write("n.ipynb", old("1", "two"))
     site.write("n.ipynb", old("mine", "two"))
     (skipped,) = site.roll_back("one").skipped
-    assert (skipped.why, skipped.can_overwrite, skipped.cells) == (BY_USER, True, ())
+    assert (skipped.why, skipped.can_overwrite, skipped.cells) == (BY_USER, True, [])
     site.roll_back("one", overwrite=["n.ipynb"])
     assert sources_in(site) == ["1", "2"]
 

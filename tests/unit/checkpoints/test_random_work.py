@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from cowork_jupyter.checkpoints.store import Checkpoint
+
 from .conftest import Site
 
 pytestmark = pytest.mark.process
@@ -98,7 +100,7 @@ class RandomWork(RuleBasedStateMachine):
         was = dict(self.files)
         plan = self.site.roll_back(*(step.name for step in self.steps[first:last]))
         name = f"cp{len(self.steps)}"
-        self.site.store.record(name, "ctx", self.site.root, plan.changes)
+        self.site.store.record(Checkpoint("ctx", changes=plan.changes, id=name), self.site.root)
         self.files = wanted
         self._remember(name, {path: was.get(path) for path in {*was, *wanted}})
         files = {one.path for one in plan.skipped} & set(PATHS)
@@ -114,7 +116,7 @@ class RandomWork(RuleBasedStateMachine):
         """A rollback, taken back at once, leaves no trace."""
         was = dict(self.files)
         plan = self.site.roll_back(self.steps[-1].name)
-        self.site.store.record("undone", "ctx", self.site.root, plan.changes)
+        self.site.store.record(Checkpoint("ctx", changes=plan.changes, id="undone"), self.site.root)
         self.site.roll_back("undone")
         with self.site.store.database.transaction() as connection:
             connection.execute("DELETE FROM checkpoints WHERE id='undone'")

@@ -20,9 +20,9 @@ from cowork_jupyter.checkpoints import recorder as recorders
 from cowork_jupyter.checkpoints import writer as writers
 from cowork_jupyter.checkpoints.housekeeping import sweep
 from cowork_jupyter.checkpoints.rollback import CUT_OFF as ASKS
-from cowork_jupyter.checkpoints.store import VERSION, CheckpointStore
+from cowork_jupyter.checkpoints.store import VERSION, Checkpoint, CheckpointStore
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
-from cowork_jupyter.checkpoints.writer import CUT_OFF, OTHER_RULES, TICK, Origin
+from cowork_jupyter.checkpoints.writer import CUT_OFF, OTHER_RULES, TICK
 from cowork_jupyter.domain.events import EventType
 
 from .test_recorder import Desk
@@ -359,8 +359,11 @@ async def test_a_rollback_that_was_cut_off_can_be_taken_back(office: Office) -> 
     made = await desk.write("a.txt", "v2")
     changes = desk.parts.lazy_store.state.store.checkpoint(made).changes
     back = [type(one)(one.path, one.after, one.before) for one in changes]
-    origin = Origin(desk.context, label="Rolled back: it")
-    written_down = await desk.parts.recorder._writer.store(origin, back)
+    rollback = Checkpoint(
+        desk.context, changes=back, label="Rolled back: it", reverts=[desk.job], is_undo=True
+    )
+    await desk.parts.recorder._writer.store(rollback)
+    written_down = rollback.id
     (office.root / "a.txt").write_text("v1")
     office.kill(desk)
     desk = await office.next()
@@ -368,6 +371,7 @@ async def test_a_rollback_that_was_cut_off_can_be_taken_back(office: Office) -> 
         written_down,
         "Rolled back: it",
     )
+    assert (desk.listed()[-1]["reverts"], desk.listed()[-1]["is_undo"]) == (rollback.reverts, True)
     result = await desk.parts.undo.rollback(written_down)
     assert (result.restored, desk.text("a.txt")) == (["a.txt"], "v2")
 

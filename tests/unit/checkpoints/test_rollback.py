@@ -14,6 +14,7 @@ from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
 from cowork_jupyter.checkpoints.scan import CheckpointLimits
+from cowork_jupyter.checkpoints.store import Checkpoint
 
 from .conftest import Site, run_as_nobody, why
 
@@ -206,7 +207,7 @@ def test_a_rollback_can_be_taken_back(site: Site) -> None:
     site.record("cp", before)
     was = tree(site.root)
     done = site.roll_back("cp")
-    site.store.record("undo", "ctx", site.root, done.changes)
+    site.store.record(Checkpoint("ctx", changes=done.changes, id="undo"), site.root)
     assert site.roll_back("undo").skipped == []
     assert tree(site.root) == was
 

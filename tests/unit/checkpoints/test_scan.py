@@ -178,7 +178,7 @@ def test_environments_are_known_whatever_they_are_called(site: Site) -> None:
     found = site.scan()
     assert set(found.folders) == {"", "my-env", "conda"}
     assert set(why(found.uncovered())) == {"my-env/", "conda/"}
-    assert found.folders["my-env"].names == []
+    assert found.folders["my-env"].files == {}
 
 
 def test_where_we_keep_our_own_records_is_left_out(site: Site) -> None:
@@ -234,7 +234,7 @@ def test_files_that_vanish_during_the_scan_do_no_harm(
 
     monkeypatch.setattr(scanning.Scan, "_list", vanishing)
     found = site.scan()
-    assert sorted(found.folders["d"].names) == ["a", "c"]
+    assert sorted(found.folders["d"].files) == ["a", "c"]
     assert "e" not in found.folders
 
 

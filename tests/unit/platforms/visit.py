@@ -72,7 +72,7 @@ def take_back(workspace: Path) -> dict[str, Any]:
     """Change what is there, and roll that back; or what keeps us from it."""
     from cowork_jupyter.checkpoints.rollback import RollbackChoice, carry_out, plan_rollback
     from cowork_jupyter.checkpoints.scan import Exclusions
-    from cowork_jupyter.checkpoints.store import CheckpointStore
+    from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
     from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
     from cowork_jupyter.domain.errors import CoworkError
     from cowork_jupyter.workspace import Workspace
@@ -86,9 +86,9 @@ def take_back(workspace: Path) -> dict[str, Any]:
         with Workspace(workspace).locate("new/deep/file.txt") as place:
             place.create(b"new")
         changes = before.changes_until(state.scan())
-        store.record("cp", "ctx", workspace, changes)
+        store.record(Checkpoint("ctx", changes=changes, id="cp"), workspace)
         made = store.checkpoint("cp")
-        history = store.checkpoints(workspace, made.position)
+        history = store.checkpoints(workspace)
         plan = plan_rollback(state, [made], history, RollbackChoice())
         carry_out(state, plan.changes, plan)
         return {"changed": [one.path for one in changes], "removed": plan.removed}
