@@ -16,10 +16,16 @@ from distributed import Client, LocalCluster
 
 from cowork_jupyter.agents.pools import cluster as pool_cluster
 from cowork_jupyter.domain.settings import Settings
+from tests import quick
 from tests.scripted.fixtures import scripted as scripted
 from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.agents.conftest import settings as settings
 from tests.unit.conftest import clean_environment as clean_environment
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
+
 
 WORKERS = 2
 PATIENCE = 90.0

@@ -12,6 +12,7 @@ from jupyter_client.connect import LocalPortCache
 from tornado.httpclient import HTTPRequest
 
 from cowork_jupyter.llm import reachable
+from tests import quick
 from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
 
@@ -19,6 +20,10 @@ from .api import PATIENCE, Api
 from .live import held_port
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
 
 
 @pytest.fixture(autouse=True)

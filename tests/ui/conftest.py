@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from docs.site.pictures import outdated
+from tests import quick
 
 from .chromium import ARGUMENTS, HELP, find_chromium
 from .judge.judge import judge
@@ -24,6 +25,10 @@ TEST_SECONDS = 600
 """A test waits for many things, one after the other."""
 
 expect.set_options(timeout=PATIENCE)
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
