@@ -83,7 +83,7 @@ class AgentFactory:
     day: DayAccount | None = None
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
-        role = self.roles.living(role)
+        role = self.roles.resolve(role)
         base = self.prompts.base.find(context.system_prompt_id)
         return render_prompt(self.parts(role, context, request, base, self.tools.registry))
 
@@ -108,7 +108,7 @@ class AgentFactory:
         `step` is the step of an approved plan that it carries out, which grants what it says;
         `registry` has the tools if those of a step run elsewhere.
         """
-        role = self.roles.living(role)
+        role = self.roles.resolve(role)
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         if registry is None:
             registry = self.pool.with_large_tables(self.tools.registry, log)

@@ -52,7 +52,7 @@ from ..mcp.client.servers import McpServers
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.trust import Trust
-from ..record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
+from ..record import Audit, Export, ExportFormat, Redactor, audit, export, read_log
 from ..record.memory import MemoryProposals
 from ..roles import RoleCatalog
 from ..store.journal import Journal
@@ -154,7 +154,7 @@ class CoworkService:
         ]
 
     def addressee(self, context: Context) -> AgentRole:
-        return self.role_catalog.living(self.journal.store.addressee(context))
+        return self.role_catalog.resolve(self.journal.store.addressee(context))
 
     def send_message(
         self,
@@ -362,11 +362,11 @@ class CoworkService:
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""
         store, tools = self.journal.store, self.factory.tools.registry
-        return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
+        return await asyncio.to_thread(lambda: audit(read_log(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         store, tools = self.journal.store, self.factory.tools.registry
         redactor = self.redactor()
         return await asyncio.to_thread(
-            lambda: export(facts_of(store, context_id), kind, tools, redactor)
+            lambda: export(read_log(store, context_id), kind, tools, redactor)
         )
