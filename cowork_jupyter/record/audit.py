@@ -21,7 +21,14 @@ from ..tools.base import Tool
 from .card_model import EffectSummary
 from .conversation_log import ConversationLog
 from .deviations import Deviation, DeviationFinder, StepGraph, only_reads
-from .step_traces import StepTrace, ToolUse, step_traces, timing_by_task, tool_uses, total_seconds
+from .step_traces import (
+    LoggedToolUse,
+    StepTrace,
+    step_traces,
+    timing_by_task,
+    tool_uses,
+    total_seconds,
+)
 
 EffectsByCall = Mapping[str | None, Sequence[EffectSummary]]
 
@@ -214,9 +221,9 @@ def _step_audit(
 
 
 def _outside(
-    uses: Iterable[ToolUse], tools: Mapping[str, Tool], effects: EffectsByCall
+    uses: Iterable[LoggedToolUse], tools: Mapping[str, Tool], effects: EffectsByCall
 ) -> list[Outside]:
-    groups: dict[tuple[str | None, AgentRole | None], list[ToolUse]] = {}
+    groups: dict[tuple[str | None, AgentRole | None], list[LoggedToolUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
     return [
@@ -253,7 +260,7 @@ def _assumed(log: ConversationLog) -> Iterator[StatedAssumption]:
 
 
 def _work(
-    uses: list[ToolUse],
+    uses: list[LoggedToolUse],
     tools: Mapping[str, Tool],
     effects: EffectsByCall,
     found: Iterable[str] = (),

@@ -24,9 +24,9 @@ from ..policy.grant import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
 from .conversation_log import ConversationLog
-from .step_traces import StepTrace, ToolUse, strings_in
+from .step_traces import LoggedToolUse, StepTrace, strings_in
 
-Changed = dict[str, list[ToolUse]]
+Changed = dict[str, list[LoggedToolUse]]
 """Files, each with the calls that may have changed it."""
 
 _MADE_FOR_EACH_RUN = "find_tools"
@@ -57,7 +57,7 @@ class Deviation(BaseModel):
     checkpoint_ids: list[str] = []
 
 
-def only_reads(use: ToolUse, tools: Mapping[str, Tool]) -> bool:
+def only_reads(use: LoggedToolUse, tools: Mapping[str, Tool]) -> bool:
     """Whether the tool changes nothing. False for a tool that no longer exists."""
     if use.tool == _MADE_FOR_EACH_RUN:
         return True
@@ -232,7 +232,7 @@ def _skipped(trace: StepTrace) -> Iterator[Deviation]:
     yield _from_messages([*last, *questions], DeviationKind.SKIPPED, what)
 
 
-def _extra_tool_text(tool: str, uses: list[ToolUse]) -> str:
+def _extra_tool_text(tool: str, uses: list[LoggedToolUse]) -> str:
     ran = [use for use in uses if use.ok]
     if not ran:
         return f"tried {tool}: {uses[-1].summary or 'no result'}"
@@ -246,13 +246,15 @@ def _from_messages(messages: Iterable[Message], kind: DeviationKind, what: str) 
     return Deviation(kind=kind, what=what, message_ids=[message.id for message in messages])
 
 
-def _from_uses(uses: list[ToolUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
+def _from_uses(
+    uses: list[LoggedToolUse], kind: DeviationKind, what: str, taken: list[str]
+) -> Deviation:
     evidence = list(dict.fromkeys(message_id for use in uses for message_id in use.message_ids))
     return Deviation(kind=kind, what=what, message_ids=evidence, checkpoint_ids=taken)
 
 
-def _group(pairs: Iterable[tuple[str, ToolUse]]) -> dict[str, list[ToolUse]]:
-    groups: dict[str, list[ToolUse]] = {}
+def _group(pairs: Iterable[tuple[str, LoggedToolUse]]) -> dict[str, list[LoggedToolUse]]:
+    groups: dict[str, list[LoggedToolUse]] = {}
     for key, use in pairs:
         groups.setdefault(key, []).append(use)
     return groups

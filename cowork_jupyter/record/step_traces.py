@@ -31,7 +31,7 @@ _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
 
 @dataclass
-class ToolUse:
+class LoggedToolUse:
     tool: str
     call: Message
     """The call, or a result whose call is missing."""
@@ -83,10 +83,10 @@ class ToolUse:
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
-def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[ToolUse]:
+def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedToolUse]:
     """All calls in order, each with its result; files by their names after these moves."""
-    uses: list[ToolUse] = []
-    open_uses: dict[str, ToolUse] = {}
+    uses: list[LoggedToolUse] = []
+    open_uses: dict[str, LoggedToolUse] = {}
     for message in messages:
         call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
         is_call = message.message_type is MessageType.TOOL_CALL
@@ -95,7 +95,7 @@ def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> l
         if is_call or call_id not in open_uses:
             data = message.data
             tool = data.tool if isinstance(data, ToolCallData | ToolResultData) else ""
-            use = ToolUse(tool or "unknown", message, [message.id], moves=moves)
+            use = LoggedToolUse(tool or "unknown", message, [message.id], moves=moves)
             open_uses[call_id] = use
             uses.append(use)
         if not is_call:
@@ -195,7 +195,7 @@ class StepTrace:
 
     step: PlanStep
     tasks: list[Task]
-    uses: list[ToolUse] = field(default_factory=list)
+    uses: list[LoggedToolUse] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     work: list[TaskTiming] = field(default_factory=list)
 
@@ -240,7 +240,7 @@ class StepTrace:
 
 
 def step_traces(
-    log: ConversationLog, uses: Iterable[ToolUse], work: Mapping[str, TaskTiming]
+    log: ConversationLog, uses: Iterable[LoggedToolUse], work: Mapping[str, TaskTiming]
 ) -> dict[str, StepTrace]:
     """Keyed by id, in the plan's order."""
     if log.revision is None:
@@ -279,7 +279,9 @@ def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
     return same[-1:]
 
 
-def _assign(log: ConversationLog, uses: Iterable[ToolUse], traces: Mapping[str, StepTrace]) -> None:
+def _assign(
+    log: ConversationLog, uses: Iterable[LoggedToolUse], traces: Mapping[str, StepTrace]
+) -> None:
     by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
     for message in log.messages:
         if message.task_id in by_task:

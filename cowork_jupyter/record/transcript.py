@@ -21,7 +21,7 @@ from ..domain.messages import ImagePart, Message, MessageType
 from .conversation_log import ConversationLog
 from .markdown import code, cut, fenced, line, plain, quote
 from .redactor import Redactor
-from .step_traces import ToolUse, timestamp, tool_uses
+from .step_traces import LoggedToolUse, timestamp, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
 """Parameters that hold code to run, and the language to show it in."""
@@ -58,7 +58,7 @@ class _Writer:
         self._last_words: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
-    def call(self, use: ToolUse) -> str:
+    def call(self, use: LoggedToolUse) -> str:
         step = self._step(use.call)
         outcome = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
@@ -67,7 +67,7 @@ class _Writer:
         blocks = self._blocks(use)
         return "\n\n".join([head, *blocks]) + ("\n" if blocks else "")
 
-    def _blocks(self, use: ToolUse) -> list[str]:
+    def _blocks(self, use: LoggedToolUse) -> list[str]:
         given = use.parameters
         blocks = [
             self._cut(given[name], _MAX_CODE, language)

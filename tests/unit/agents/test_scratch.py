@@ -14,7 +14,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record.deviations import only_reads
-from cowork_jupyter.record.step_traces import ToolUse
+from cowork_jupyter.record.step_traces import LoggedToolUse
 from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
@@ -136,7 +136,7 @@ async def test_where_code_runs_that_does_not_say(
     (called,) = bench.messages(MessageType.TOOL_CALL)
     stored = called.data.model_dump()["parameters"]
     assert (stored.get("where") == "scratch") == (where == "scratch")
-    use = ToolUse("run_code", called, [called.id])
+    use = LoggedToolUse("run_code", called, [called.id])
     assert only_reads(use, tools_with_kernels()) == (where == "scratch")
 
 
