@@ -16,9 +16,10 @@ from ...record.markdown import fenced
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.state import measure_questions, parse_measured
 from ...workflows import OfferedParameter, chosen_parameters
+from ..new_file import write_new_file
 from . import views
 from .link import CellProblem
-from .output import Note, usage_error, write_new_file
+from .output import Note, usage_error
 from .session import Context, KernelSession
 
 NOTHING_PINNED = "Nothing is pinned here yet. Pin a line of the data effects on a card."
