@@ -92,7 +92,7 @@ def test_a_tool_is_planned_by_its_name_or_by_its_permissions(
 def test_an_extra_tool_is_named_with_what_shows_it() -> None:
     log = Log(step("a", "update_file"))
     log.begin("a")
-    first = log.use("execute_command", step="a", was_approved=True)
+    first = log.use("execute_command", step="a", asked=True)
     log.use("update_file", "a.py", step="a")
     task = log.task("a")
     assert task
@@ -113,7 +113,7 @@ def test_an_extra_tool_is_named_with_what_shows_it() -> None:
 
 def test_what_was_refused_was_tried_and_not_used() -> None:
     log = Log(step("a"))
-    log.use("delete_file", step="a", error="denied_by_user", was_approved=True)
+    log.use("delete_file", step="a", error="denied_by_user", asked=True)
     (extra,) = log.audited("a").deviations
     assert extra.what == "tried delete_file: denied_by_user"
 

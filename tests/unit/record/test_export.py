@@ -41,7 +41,7 @@ def log() -> Log:
     log.say("", MessageType.PLAN, **planner)
     log.begin("a")
     log.use("update_file", "clean.py", step="a")
-    log.use("execute_command", step="a", was_approved=True, command="pip install pyarrow",
+    log.use("execute_command", step="a", asked=True, command="pip install pyarrow",
             output="\n".join(f"line {number}" for number in range(100)))  # fmt: skip
     log.say("214 rows dropped.", MessageType.TEXT, "a")
     log.result("a", "214 rows dropped.")
