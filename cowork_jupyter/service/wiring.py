@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ..agents.agent import AgentFactory, ModelAccess
 from ..agents.ask.gate import Gate
-from ..agents.ask.inquiries import Inquiries, WhenAttended
+from ..agents.ask.inquiries import AttendedInquiries, Inquiries
 from ..agents.ask.user import Nobody
 from ..agents.external.configured import ExternalAgents
 from ..agents.jobs import Jobs
@@ -139,9 +139,9 @@ def build_service(
     closing.push_async_callback(jobs.close)
     inquiries = Inquiries(journal, rules)
     closing.callback(inquiries.close)
-    user: Inquiries | WhenAttended | Nobody = inquiries if interactive else Nobody()
+    user: Inquiries | AttendedInquiries | Nobody = inquiries if interactive else Nobody()
     if callable(interactive):
-        user = WhenAttended(inquiries, interactive)
+        user = AttendedInquiries(inquiries, interactive)
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(

@@ -41,7 +41,7 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, Approver, AsksAhead, Nobody, PermissionRequest, Unasked
+from .user import ONCE, AnnouncingApprover, Approver, Nobody, NobodyToAsk, PermissionRequest
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class Gate:
 
         A call that depends on what an earlier one may change is left until its turn.
         """
-        if not isinstance(self.approver, AsksAhead):
+        if not isinstance(self.approver, AnnouncingApprover):
             return
         asking: list[PermissionRequest] = []
         touched: set[str] = set()
@@ -102,7 +102,7 @@ class Gate:
             self.approver.announce(request, log)
 
     def forget(self, call_id: str) -> None:
-        if isinstance(self.approver, AsksAhead):
+        if isinstance(self.approver, AnnouncingApprover):
             self.approver.forget(call_id)
 
     async def admit(
@@ -135,10 +135,10 @@ class Gate:
                 raise _denied(tool, " ".join(decided.because))
             request = await self._request(call_id, tool, decided, log)
             ruling = await self.approver.decide(request, log)
-            by: Reason = "nobody_to_ask" if isinstance(ruling, Unasked) else "user"
-            scope = "" if isinstance(ruling, Unasked) else ruling.scope
+            by: Reason = "nobody_to_ask" if isinstance(ruling, NobodyToAsk) else "user"
+            scope = "" if isinstance(ruling, NobodyToAsk) else ruling.scope
             self.observe(Decided(call_id, ruling.decision, tool.name, by, scope, log.job_id))
-            if isinstance(ruling, Unasked):
+            if isinstance(ruling, NobodyToAsk):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""

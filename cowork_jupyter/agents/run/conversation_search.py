@@ -18,7 +18,7 @@ from ...tools.base import Remark
 EXCERPT = 500
 
 
-def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
+def search_conversation(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
     """The remarks that match the query best, rare words counting most; ties newest first."""
     phrase, wanted = query.casefold().strip(), words(query)
     near = [
