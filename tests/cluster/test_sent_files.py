@@ -130,7 +130,7 @@ async def test_what_was_changed_here_meanwhile_is_not_overwritten(
         (bench.workspace / "a.py").write_text("answer = 'mine'\n")
         return write_back(*given)
 
-    monkeypatch.setattr("cowork_jupyter.agents.pools.dask.bring_home", after_the_user)
+    monkeypatch.setattr("cowork_jupyter.agents.pools.dask.write_back", after_the_user)
     line = "echo said; echo 'answer = 43' > a.py; echo new > new.txt"
     error = await refused_in_step(bench, scripted, command(line), ["a.py", "new.txt"])
     assert error["code"] == "changed_at_home"
