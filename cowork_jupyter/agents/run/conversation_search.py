@@ -40,7 +40,7 @@ def search_conversation(store: Store, context_id: str, query: str, limit: int) -
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
     answered: set[str | None] = set()
     seen: set[tuple[str | None, str]] = set()
-    for message, step_id in store.spoken(context_id):
+    for message, step_id in store.spoken_messages(context_id):
         data = message.data
         if isinstance(data, TextData) and data.answer:
             answered.add(data.answer.question_id)

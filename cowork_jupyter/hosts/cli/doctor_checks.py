@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.settings import Settings
 from ...llm.reachable import HOW_TO_CONNECT, find_servers
 from ...mcp.client.config import Configured, ConfiguredServers
@@ -139,7 +139,7 @@ def examine_servers(settings: Settings) -> DoctorFinding:
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
         return DoctorFinding(NAME, True, "none configured")
-    if any(server.in_use for server in found) and (lack := lack_of("mcp")):
+    if any(server.in_use for server in found) and (lack := missing_extra("mcp")):
         return DoctorFinding(NAME, False, lack)
     problems = [_problem(server, settings) for server in found]
     listed = [

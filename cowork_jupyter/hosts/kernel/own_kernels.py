@@ -99,14 +99,14 @@ def _running_loop() -> asyncio.AbstractEventLoop | Any:
         return None
 
 
-HERE = "this kernel"
+THIS_KERNEL = "this kernel"
 LOOK_UP = 0.25
 
 
 class OwnKernels:
     """Runs code on the main thread, while the cell that started the run waits."""
 
-    home = HERE
+    home = THIS_KERNEL
 
     def __init__(self, shell: Any, main: MainThread, patience: float = PATIENCE) -> None:
         self._shell = shell
@@ -182,7 +182,7 @@ class OwnKernels:
     def _check_path(self, workspace: Workspace, path: str) -> str:
         """Raise InvalidInput unless the path means this kernel."""
         own = place_of(self._shell).notebook_in(str(workspace.root))
-        if path in (HERE, own):
+        if path in (THIS_KERNEL, own):
             return path
         known = f"that of '{own}'" if own else "which does not know its notebook's name"
         raise InvalidInput(

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.operations import McpServerChanged
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
@@ -241,7 +241,7 @@ class McpConnection:
         """Returns when the server has ended; raises if it never started."""
         began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
-        if lack := lack_of("mcp"):
+        if lack := missing_extra("mcp"):
             raise ServerUnavailable(f"MCP servers cannot be used. {lack}", code="mcp_missing")
         from . import sdk
 
