@@ -17,7 +17,7 @@ from ..domain.notices import ReproductionProgress
 from ..domain.roles import Permission
 from ..effects.checking import CheckedExpectation, broken_in_words
 from ..effects.checking import in_words as expected
-from ..tools.kernel.state import Code, Ran
+from ..tools.kernel.state import Code, CodeResult
 from ..tools.notebook.dependencies import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 from .agent import AgentFactory
@@ -58,7 +58,7 @@ class Trial:
     def codes(self) -> list[Code]:
         return [Code(cell.source) for cell in self.code]
 
-    def take(self, ran: Ran) -> None:
+    def take(self, ran: CodeResult) -> None:
         state = self.state
         state.seconds = round(state.seconds + ran.seconds, 3)
         if ran.failure is None:
@@ -160,7 +160,7 @@ class Reproductions:
     async def _try(self, trial: Trial) -> Outcome:
         state = trial.state
 
-        def took(ran: Ran) -> None:
+        def took(ran: CodeResult) -> None:
             trial.take(ran)
             news = ReproductionProgress(ran=state.ran, cells=state.cells)
             self._factory.journal.record(state.context_id, news, state.job_id)

@@ -13,7 +13,7 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import Code, CodeRun
-from cowork_jupyter.tools.notebook.changing import LEAVE, WRITE
+from cowork_jupyter.tools.notebook.edit_tools import LEAVE, WRITE
 from cowork_jupyter.tools.notebook.state import OpenElsewhere
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace

@@ -30,7 +30,7 @@ class WatchedRun:
     answers: Mapping[Look, Answer] = field(default_factory=dict)
 
 
-Found = tuple[str, DataWarning]
+TableWarning = tuple[str, DataWarning]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Case:
         return rows.table if rows else ""
 
 
-Rule = Callable[[Case], Iterator[Found]]
+Rule = Callable[[Case], Iterator[TableWarning]]
 
 
 def warning(
@@ -115,7 +115,7 @@ def warning(
     line: int | None,
     advice: str,
     evidence: Mapping[str, object] | None = None,
-) -> Found:
+) -> TableWarning:
     facts = {"code": code, "message": message, "line": line, "advice": advice}
     return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, Found, counted, counted_part, number, share, warning
+from .case import Case, TableWarning, counted, counted_part, number, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
@@ -82,7 +82,7 @@ _FEWER_POINTS = "chart_shows_fewer_points"
 _MANY_MISSING = 0.05
 
 
-def chart_warnings(case: Case) -> Iterator[Found]:
+def chart_warnings(case: Case) -> Iterator[TableWarning]:
     drawn = [call for call in case.calls() if _kind(call)]
     if not drawn:
         return
@@ -116,7 +116,7 @@ def _titles(case: Case) -> Iterator[str]:
                 yield given.text
 
 
-def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
+def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         kind = _kind(call)
         if kind not in _BARS:
@@ -166,7 +166,7 @@ def _scaled(low: Value | None, least: float) -> float | None:
     return least - factor if low.name == "Sub" else None
 
 
-def _some_rows(case: Case, call: Value) -> Iterator[Found]:
+def _some_rows(case: Case, call: Value) -> Iterator[TableWarning]:
     receiver = [call.base] if call.op == "method" and call.base is not None else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
         part = _first_rows(value)
@@ -233,7 +233,7 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
             yield axis, *found
 
 
-def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
+def _cut_histogram(case: Case, call: Value) -> Iterator[TableWarning]:
     ends = constant_of(call.keyword("range"))
     column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
     column = column or column_of(call.base)
@@ -248,7 +248,7 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
         yield warning(case.of(column[0]), _FEWER_POINTS, message, call.line, advice, answer)
 
 
-def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
+def _cut_points(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         if _kind(call) == "hist":
             yield from _cut_histogram(case, call)
@@ -278,7 +278,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 def _missing_points(
     case: Case, call: Value, plotted: list[tuple[str, Value, str]]
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     table = plotted[0][1]
     if table is not plotted[1][1]:
         return

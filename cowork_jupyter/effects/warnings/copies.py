@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
-from .case import Case, Found, counted, warning
+from .case import Case, TableWarning, counted, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 
@@ -25,7 +25,7 @@ _OF_MISSING = {"dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"}
 _OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "rstrip"}
 
 
-def copy_warnings(case: Case) -> Iterator[Found]:
+def copy_warnings(case: Case) -> Iterator[TableWarning]:
     for store in case.program.current(case.program.stores):
         yield from _chained(case, store)
         yield from _row_of_loop(case, store)
@@ -53,7 +53,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
     return bool(made) and made[-1].name.startswith("pandas.")
 
 
-def _chained(case: Case, store: Value) -> Iterator[Found]:
+def _chained(case: Case, store: Value) -> Iterator[TableWarning]:
     """`df[mask]["x"] = 1`: what is between the first brackets is a copy."""
     copy = store.base
     if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
@@ -91,7 +91,7 @@ def _is_new_pandas(case: Case) -> bool:
     return version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3
 
 
-def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
+def _row_of_loop(case: Case, store: Value) -> Iterator[TableWarning]:
     row = store.base
     if row is None or row.op != "item" or row.base is None or row.base.op != "loop":
         return
@@ -119,7 +119,7 @@ def _given(value: Value) -> tuple[Value, ...]:
     return (*args, *value.keywords.values())
 
 
-def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
+def _in_place_on_copy(case: Case, call: Value) -> Iterator[TableWarning]:
     copy = call.base
     if copy is None or copy.op not in ("index", "attribute", "method") or copy.line is None:
         return
@@ -160,7 +160,7 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
 
 def _thrown_away(
     case: Case, value: Value, methods: set[str], line: int | None = None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if value.op != "method" or value.is_true("inplace") or value.base is None:
         return
     owner = value.base

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, counted, counted_part, number, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
@@ -19,7 +19,7 @@ _FAULTS = re.compile(
 )
 
 
-def filter_warnings(case: Case) -> Iterator[Found]:
+def filter_warnings(case: Case) -> Iterator[TableWarning]:
     asked: set[tuple[int, int | None]] = set()
     for mask, table in filter(None, map(_mask_of, case.values())):
         if (id(mask), mask.line) in asked:
@@ -77,7 +77,7 @@ def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
     )
 
 
-def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator[Found]:
+def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator[TableWarning]:
     evidence = {"rows": rows, "kept": kept}
     if kept == 0:
         message = f"The filter keeps none of {counted(rows, 'row')}."
@@ -89,7 +89,7 @@ def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator
         yield warning(of, "filter_keeps_all", message, line, advice, evidence)
 
 
-def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
+def _by_result(case: Case, mask: Value, table: Value) -> Iterator[TableWarning]:
     """For other masks, compare the numbers of rows before and after."""
     before = case.state(table)
     results = [
@@ -105,7 +105,7 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
     yield from _all_or_nothing(case.of(table), mask.line, before.rows, after.rows)
 
 
-def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Found:
+def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> TableWarning:
     message = f"The comparison leaves out {counted_part(lost, rows, 'row')}"
     message += f" whose {column} is missing."
     advice = f"Decide what a missing {column} means: fill it, drop it, or ask for it with isna()."
@@ -124,7 +124,7 @@ def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, i
             yield column, lost
 
 
-def _labelled(case: Case) -> Iterator[Found]:
+def _labelled(case: Case) -> Iterator[TableWarning]:
     """Comparisons that become a column: a missing value counts as false."""
     compared: list[tuple[Value, Value]] = []
     for store in case.program.current(case.program.stores):
@@ -154,7 +154,7 @@ _GROUPS = {"groupby", "group_by", "pivot_table"}
 _KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ffill", "bfill"}
 
 
-def group_warnings(case: Case) -> Iterator[Found]:
+def group_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         grouped = _grouped_by(call)
         if grouped is None or _is_of_polars(case, grouped[0]):
@@ -211,7 +211,7 @@ def _keeps_rows(case: Case, grouping: Value) -> bool:
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
-def mean_warnings(case: Case) -> Iterator[Found]:
+def mean_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         outer = _averaged(call)
         if outer is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from .case import Answer, Case, Found, counted, number, share, warning
+from .case import Answer, Case, TableWarning, counted, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 
@@ -36,7 +36,7 @@ class _Join:
         return ", ".join("the index" if name == INDEX else name for name in names) or "the keys"
 
 
-def join_warnings(case: Case) -> Iterator[Found]:
+def join_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
@@ -91,7 +91,7 @@ def _from_polars(value: Value) -> bool:
     return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
-def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
+def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarning]:
     left_unique = number(answer, "left_repeated") == 0
     swapped = join.how == "right" or (
         join.how != "left" and left_unique and number(answer, "right_repeated") > 0
@@ -128,7 +128,9 @@ def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
     return result is not None and any(link is join.call for link in result.chain())
 
 
-def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) -> Iterator[Found]:
+def _multiplied(
+    join: _Join, answer: Answer, left_unique: bool, enriches: bool
+) -> Iterator[TableWarning]:
     if "validate" in join.call.keywords:
         return
     repeated = {side: number(answer, side + "_repeated") for side in ("left", "right")}
@@ -151,7 +153,7 @@ def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) 
 
 def _added(
     join: _Join, table: str, repeated: int, most: int, added: int, evidence: dict[str, object]
-) -> Found:
+) -> TableWarning:
     times = "twice" if most == 2 else f"up to {most:,} times"
     verb = "appears" if repeated == 1 else "appear"
     message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
@@ -163,7 +165,7 @@ def _added(
 
 def _missing_keys(
     join: _Join, table: str, other: str, missing: int, rows: int, partners: int
-) -> Found:
+) -> TableWarning:
     verb = "has" if missing == 1 else "have"
     message = f"{counted(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
     if partners and not join.polars:
@@ -181,7 +183,7 @@ def _is_handled(case: Case, join: _Join) -> bool:
 
 def _by_sides(
     case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     """Where both sides never exist at the same time: check each alone, and the result."""
     theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
     ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
@@ -216,7 +218,7 @@ def _by_sides(
         yield warning(left_rows.table, "join_lost_rows", message, join.call.line, advice, evidence)
 
 
-def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Found]:
+def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[TableWarning]:
     """Where the left side is gone: columns of the right that are missing in the result only."""
     right = case.state(join.right_table)
     for field in right.fields if right is not None else ():
@@ -233,7 +235,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
             return
 
 
-def _misaligned(case: Case) -> Iterator[Found]:
+def _misaligned(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         axis = call.keyword("axis")
         if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):
@@ -252,7 +254,7 @@ def _misaligned(case: Case) -> Iterator[Found]:
         )  # fmt: skip
 
 
-def _lookups(case: Case) -> Iterator[Found]:
+def _lookups(case: Case) -> Iterator[TableWarning]:
     """Dictionaries made of a table: of a repeated key only the last value stays."""
     for call in case.calls():
         table, column = _keyed(call)

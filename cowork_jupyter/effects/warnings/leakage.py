@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, counted, counted_part, number, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -21,7 +21,7 @@ from .values import Value, column_of, own_expression, texts_of
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
-def fit_warnings(case: Case) -> Iterator[Found]:
+def fit_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -65,7 +65,7 @@ def _made_by(fit: Fit, data: Value) -> bool:
     return False
 
 
-def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
+def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> TableWarning:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
     test, included = _test_rows(case, split)
@@ -82,7 +82,7 @@ def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
     return rows, f", the {rows:,} test rows included" if rows else ""
 
 
-def _by_hand(case: Case, split: Split) -> Iterator[Found]:
+def _by_hand(case: Case, split: Split) -> Iterator[TableWarning]:
     """Columns scaled or filled with statistics of all rows."""
     for data in split.inputs:
         for ancestor in data.ancestry():
@@ -114,7 +114,7 @@ def _statistic(value: Value, column: str) -> str | None:
     return None
 
 
-def split_warnings(case: Case) -> Iterator[Found]:
+def split_warnings(case: Case) -> Iterator[TableWarning]:
     for split in Learning(case.program).splits:
         if split.line is None or not split.train or not split.test:
             continue
@@ -143,7 +143,7 @@ def _is_no_chance(answer: Answer) -> bool:
     return several and mostly_unique and (possible >= 20 * train or (sharp and many))
 
 
-def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
+def _future(case: Case, split: Split, of: str) -> Iterator[TableWarning]:
     shuffle = split.call.keyword("shuffle") if split.call is not None else None
     if shuffle is not None and shuffle.constant is False:
         return
@@ -173,7 +173,7 @@ _HOW = {
 _OF_THE_PAST = {"shift", "lag"}
 
 
-def target_warnings(case: Case) -> Iterator[Found]:
+def target_warnings(case: Case) -> Iterator[TableWarning]:
     """About every model that the code fits, once for the same features."""
     learning = Learning(case.program)
     seen: set[int] = set()
@@ -203,7 +203,7 @@ def target_warnings(case: Case) -> Iterator[Found]:
             yield _among(case, fit, message, {"feature": derived, "target": target})
 
 
-def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> Found:
+def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> TableWarning:
     advice = "Leave the column out of the features, or compute it from the training rows alone."
     of = case.of(fit.data)
     return warning(of, "target_among_features", message, fit.call.line, advice, evidence)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case, Found, warning
+from .case import Case, TableWarning, warning
 from .learning import CROSS_VALIDATES, SEARCHES, Fit, Learning, Score, class_of, trail, undivided
 from .values import Value
 
 _MAX_DEPTH = 6
 
 
-def score_warnings(case: Case) -> Iterator[Found]:
+def score_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     fair = [
         score for score in learning.scores
@@ -77,7 +77,7 @@ def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
     return all(_is_same(value, other, depth + 1) for value, other in zip(ours, theirs, strict=True))
 
 
-def tuning_warnings(case: Case) -> Iterator[Found]:
+def tuning_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     advice = "Choose with cross-validation or a validation set, and use the test rows once."
     for fit in learning.fits:
@@ -106,7 +106,7 @@ def tuning_warnings(case: Case) -> Iterator[Found]:
             return
 
 
-def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found]:
+def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[TableWarning]:
     """A search on all rows whose test rows are scored afterwards."""
     for fit in learning.fits:
         if fit.name not in SEARCHES or learning.role(fit.data) or fit.call.op != "method":

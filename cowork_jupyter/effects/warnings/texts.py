@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .case import Case, Found, counted, number, warning
+from .case import Case, TableWarning, counted, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]
@@ -27,7 +27,7 @@ _READS = {"read_csv", "read_table", "read_excel"}
 _MOSTLY = 0.8
 
 
-def date_warnings(case: Case) -> Iterator[Found]:
+def date_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
             if column := table_column(call.args[0]):
@@ -37,7 +37,7 @@ def date_warnings(case: Case) -> Iterator[Found]:
                 yield from _dates(case, call, call, name)
 
 
-def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[Found]:
+def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[TableWarning]:
     first, form = call.keyword("dayfirst"), call.keyword("format") or call.keyword("date_format")
     facts = _text_facts(case, table, column)
     days = _days_after(case, table, column) if facts is None else None
@@ -75,7 +75,9 @@ def _disagrees(layout: str, day: int, month: int) -> bool:
     return bool(month if day_first else day)
 
 
-def _swapped(case: Case, call: Value, table: Value, column: str, both: int, day: int) -> Found:
+def _swapped(
+    case: Case, call: Value, table: Value, column: str, both: int, day: int
+) -> TableWarning:
     message = f"{counted(both, 'date')} of {column} can be read with day and month swapped."
     if day:
         message += f" {counted(day, 'other')} can only be day first."
@@ -133,7 +135,7 @@ def _path(case: Case, value: Value | None) -> list[JsonValue] | None:
     return [[name]] if name is not None else None
 
 
-def number_warnings(case: Case) -> Iterator[Found]:
+def number_warnings(case: Case) -> Iterator[TableWarning]:
     """Numbers that were read as text, and text that is calculated with as if it were numbers."""
     reported: set[tuple[str, str]] = set()
     for of, about in _read_as_text(case):
@@ -149,7 +151,7 @@ def number_warnings(case: Case) -> Iterator[Found]:
                     yield _as_text(of, call, column, facts)
 
 
-def _read_as_text(case: Case) -> Iterator[Found]:
+def _read_as_text(case: Case) -> Iterator[TableWarning]:
     """Columns of a file that hold nothing but numbers, none of which pandas could parse.
 
     Where some values are not numbers, the user may mean to handle them next.
@@ -202,7 +204,7 @@ def _are_numbers(column: str, facts: Facts) -> bool:
     return of >= 3 and numbers >= _MOSTLY * of and not _IDENTIFIES.search(column)
 
 
-def _as_text(of: str, call: Value, column: str, facts: Facts) -> Found:
+def _as_text(of: str, call: Value, column: str, facts: Facts) -> TableWarning:
     numbers, texts = number(facts, "numbers"), number(facts, "of")
     message = f"{column} is text: {numbers:,} of {counted(texts, 'value')} are numbers"
     others = facts.get("others")

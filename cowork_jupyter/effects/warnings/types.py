@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
-from .case import Case, Found, counted, number, share, warning
+from .case import Case, TableWarning, counted, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
@@ -20,7 +20,7 @@ _LOST = 0.2
 """From this share of values on, a conversion that gives up on them deserves a look."""
 
 
-def type_warnings(case: Case) -> Iterator[Found]:
+def type_warnings(case: Case) -> Iterator[TableWarning]:
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -72,7 +72,7 @@ def _missing(
     prior: FieldState | None,
     stored: Value | None,
     line: int | None,
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if stored is not None and (stored.known or stored.short in ("nan", "NaT", "NA")):
         return
     evidence = {"missing": field.missing, "rows": after.rows, "column": field.name}
@@ -129,7 +129,7 @@ def _kind(type_name: str) -> str:
 
 def _type(
     name: str, field: FieldState, prior: FieldState, stored: Value | None, line: int | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     was, now = _kind(prior.type), _kind(field.type)
     if not was or not now or was == now or (field.missing and now == "float" and was != "int"):
         return
@@ -148,7 +148,7 @@ def _type(
 
 def _zone(
     name: str, field: FieldState, prior: FieldState, stored: Value | None, line: int | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if not prior.zone or field.zone or _kind(field.type) != "time":
         return
     if stored is not None and any(link.name == "tz_convert" for link in stored.chain()):
@@ -159,7 +159,7 @@ def _zone(
     yield warning(name, "column_lost_time_zone", message, line, advice, evidence)
 
 
-def _zone_by_code(case: Case) -> Iterator[Found]:
+def _zone_by_code(case: Case) -> Iterator[TableWarning]:
     """Times in an index, which is no column, and in tables that did not exist before."""
     for call in case.calls():
         given = call.args[0] if call.args else call.keywords.get("tz")
@@ -198,7 +198,7 @@ def _zone_in_code(table: Value, column: str) -> str | None:
     return None
 
 
-def _mixed(case: Case) -> Iterator[Found]:
+def _mixed(case: Case) -> Iterator[TableWarning]:
     """Numeric columns whose missing values were filled with text."""
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]

@@ -18,7 +18,7 @@ from ...domain.settings import Settings
 from ...effects.checking import CheckedExpectation, in_words
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
-from ...tools.kernel.state import Ran
+from ...tools.kernel.state import CodeResult
 from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
@@ -71,7 +71,7 @@ async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNoteb
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
     kernels = _kernels(root)
 
-    def took(ran: Ran) -> None:
+    def took(ran: CodeResult) -> None:
         trial.take(ran)
         screen.status(f"cell {trial.state.ran} of {trial.state.cells}")
         screen.tick()

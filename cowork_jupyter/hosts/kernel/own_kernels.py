@@ -27,13 +27,13 @@ from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.inside.report import copy_table, report
 from ...tools.kernel.inside.states import table_states
-from ...tools.kernel.outputs import Live, Outputs
+from ...tools.kernel.outputs import LiveText, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
+    CodeResult,
     CodeRun,
     KernelTables,
     Look,
-    Ran,
     TableCopy,
     Variable,
     Variables,
@@ -114,12 +114,12 @@ class OwnKernels:
         self._patience = patience
         self._turn = asyncio.Lock()
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         """Runs in the user's namespace; cancelling interrupts the code."""
         path = self._check_path(workspace, run.path)
         async with self._turn:
             detector = StallDetector(os.getpid(), run.stalled, self._patience)
-            code_run = _CodeRun(self._shell, run, detector.moved)
+            code_run = _CodeRun(self._shell, run, detector.note_progress)
             self._main.submit(code_run.do)
             try:
                 await self._follow(code_run, detector)
@@ -131,7 +131,7 @@ class OwnKernels:
         if code_run.refusal:
             raise code_run.refusal
         outputs = code_run.outputs
-        return Ran(
+        return CodeResult(
             path=path,
             outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=outputs.failure,
@@ -197,7 +197,7 @@ class OwnKernels:
         while not code_run.done.done():
             await asyncio.wait([code_run.done], timeout=LOOK_UP)
             if code_run.state == "waiting":
-                detector.moved()
+                detector.note_progress()
             elif await detector.look() and code_run.state == "running":
                 code_run.given_up = True
                 self._main.interrupt()
@@ -223,7 +223,7 @@ class _CodeRun:
             moved()
             run.show(text)
 
-        self.outputs = Outputs(Live(lambda text: self._in_loop(lambda: show(text))))
+        self.outputs = Outputs(LiveText(lambda text: self._in_loop(lambda: show(text))))
         self.refusal: CoworkError | None = None
         self.state: Literal["waiting", "running", "ended"] = "waiting"
         self.unwanted = self.given_up = False

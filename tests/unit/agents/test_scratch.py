@@ -15,7 +15,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record.deviations import only_reads
 from cowork_jupyter.record.step_traces import LoggedToolUse
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
@@ -31,8 +31,10 @@ SCRATCH = {"code": "6 * 7", "where": "scratch"}
 class Kernel(NoKernels):
     """That of a notebook; whatever it runs, it says so."""
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": "kernel\n"},))
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
+        return CodeResult(
+            run.path, ({"output_type": "stream", "name": "stdout", "text": "kernel\n"},)
+        )
 
 
 def with_kernel(bench: Bench) -> None:
