@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, TableWarning, counted, counted_part, number, share, warning
+from .case import Case, TableWarning, count_of, number, part_text, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
@@ -177,7 +177,7 @@ def _some_rows(case: Case, call: Value) -> Iterator[TableWarning]:
         rows = state.rows if state is not None else None
         if count is None or rows is None or count >= rows:
             continue
-        message = f"The chart shows {count:,} of {counted(rows, 'row')} ({share(count, rows)})."
+        message = f"The chart shows {count:,} of {count_of(rows, 'row')} ({share(count, rows)})."
         advice = "Draw all rows, or say in the title which ones are shown."
         evidence = {"shown": count, "rows": rows}
         yield warning(case.of(whole), _FEWER_POINTS, message, call.line, advice, evidence)
@@ -243,7 +243,7 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[TableWarning]:
     answer = case.ask_rows("outside", case.rows(column[0]), column[1], *texts)
     outside, rows = number(answer, "outside"), number(answer, "rows")
     if outside:
-        message = f"The range leaves out {counted(outside, 'value')} of {rows:,}."
+        message = f"The range leaves out {count_of(outside, 'value')} of {rows:,}."
         advice = "Widen the range, or say in the title what is left out."
         yield warning(case.of(column[0]), _FEWER_POINTS, message, call.line, advice, answer)
 
@@ -268,7 +268,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
                 outside, rows = number(answer, "outside"), number(answer, "rows")
                 if not outside:
                     continue
-                part = counted_part(outside, rows, "point")
+                part = part_text(outside, rows, "point")
                 message = f"The limits of the {axis} axis cut off {part}."
                 advice = "Widen the limits, or say in the title what is left out."
                 yield warning(case.of(table), _FEWER_POINTS, message, limit.line, advice, answer)
@@ -287,7 +287,7 @@ def _missing_points(
     missing, rows = number(answer, "missing"), number(answer, "rows")
     if missing < _MANY_MISSING * rows or not missing:
         return
-    part = counted_part(missing, rows, "row")
+    part = part_text(missing, rows, "row")
     message = f"The chart leaves out {part} without {' or '.join(columns)}."
     advice = "Drop them on purpose and say so, or fill them."
     yield warning(case.of(table), _FEWER_POINTS, message, call.line, advice, answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
-from .case import Case, TableWarning, counted, warning
+from .case import Case, TableWarning, count_of, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 
@@ -73,7 +73,7 @@ def _chained(case: Case, store: Value) -> Iterator[TableWarning]:
     message = f"The assignment changes a copy; {of or 'the table'} stays as it is."
     state = case.run.after.get(of)
     if state is not None:
-        message = f"The assignment changes a copy; the {counted(state.rows, 'row')} of {of} stay."
+        message = f"The assignment changes a copy; the {count_of(state.rows, 'row')} of {of} stay."
     advice = "Assign in one step: df.loc[rows, column] = value."
     evidence = {"rows": state.rows} if state else {}
     yield warning(of, "copy_changed", message, store.line, advice, evidence)
@@ -107,7 +107,7 @@ def _row_of_loop(case: Case, store: Value) -> Iterator[TableWarning]:
         return
     of = case.of(source.base)
     state = case.run.before.get(of) or case.run.after.get(of)
-    rows = f" of {counted(state.rows, 'row')}" if state else ""
+    rows = f" of {count_of(state.rows, 'row')}" if state else ""
     message = f"The loop changes copies{rows}; {of or 'the table'} stays as it is."
     advice = "Assign to the column as a whole, or to df.loc[index, column]."
     evidence = {"rows": state.rows} if state else {}
@@ -135,7 +135,7 @@ def _in_place_on_copy(case: Case, call: Value) -> Iterator[TableWarning]:
     state = case.run.after.get(of)
     field = state.field(column[1]) if state and column else None
     missing = field.missing if field is not None else None
-    rest = f" with {counted(missing, 'missing value')}" if missing else ""
+    rest = f" with {count_of(missing, 'missing value')}" if missing else ""
     message = f"{call.name}(inplace=True) changes a copy; {of or 'the table'} stays as it is{rest}."
     advice = "Assign the result: df[column] = df[column]." + call.name + "(…)."
     evidence = {"missing": missing} if missing else {}
@@ -198,7 +198,7 @@ def _would_change(state: TableState, value: Value, column: str | None) -> bool:
 
 def _still(state: TableState, value: Value) -> str:
     if value.name in _OF_MISSING:
-        return counted(sum(field.missing for field in state.fields), "missing value")
+        return count_of(sum(field.missing for field in state.fields), "missing value")
     if value.name == "drop_duplicates" and state.duplicates:
-        return counted(state.duplicates, "repeated row")
-    return f"{counted(state.rows, 'row')} and {counted(state.columns, 'column')}"
+        return count_of(state.duplicates, "repeated row")
+    return f"{count_of(state.rows, 'row')} and {count_of(state.columns, 'column')}"

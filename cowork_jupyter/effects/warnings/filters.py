@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Answer, Case, TableWarning, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
@@ -80,11 +80,11 @@ def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
 def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator[TableWarning]:
     evidence = {"rows": rows, "kept": kept}
     if kept == 0:
-        message = f"The filter keeps none of {counted(rows, 'row')}."
+        message = f"The filter keeps none of {count_of(rows, 'row')}."
         advice = "Check the spelling, the type and the unit of what it compares."
         yield warning(of, "filter_keeps_nothing", message, line, advice, evidence)
     elif kept == rows and rows > _FEW_ROWS:
-        message = f"The filter keeps all {counted(rows, 'row')}."
+        message = f"The filter keeps all {count_of(rows, 'row')}."
         advice = "Check what it compares, or remove it."
         yield warning(of, "filter_keeps_all", message, line, advice, evidence)
 
@@ -106,7 +106,7 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[TableWarning]:
 
 
 def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> TableWarning:
-    message = f"The comparison leaves out {counted_part(lost, rows, 'row')}"
+    message = f"The comparison leaves out {part_text(lost, rows, 'row')}"
     message += f" whose {column} is missing."
     advice = f"Decide what a missing {column} means: fill it, drop it, or ask for it with isna()."
     evidence = {"missing": lost, "rows": rows, "column": column}
@@ -143,7 +143,7 @@ def _labelled(case: Case) -> Iterator[TableWarning]:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
         for column, lost in _unasked_missing(case, answer):
-            message = f"{counted(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
+            message = f"{count_of(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
             message += " the comparison counts them as false."
             advice = f"Decide what a missing {column} means before you compare it."
             of, evidence = case.of(table), {"missing": lost, "column": column}
@@ -166,7 +166,7 @@ def group_warnings(case: Case) -> Iterator[TableWarning]:
         missing, rows = number(answer, "missing"), number(answer, "rows")
         if not missing or _keeps_rows(case, call):
             continue
-        part, names = counted_part(missing, rows, "row"), " and ".join(columns)
+        part, names = part_text(missing, rows, "row"), " and ".join(columns)
         message = f"{call.short} leaves out {part} without {names}."
         advice = "Add dropna=False to keep them as a group of their own, or drop them on purpose."
         evidence = {"missing": missing, "rows": rows, "columns": list(columns)}
@@ -237,8 +237,8 @@ def mean_warnings(case: Case) -> Iterator[TableWarning]:
         if answer is None or number(answer, "smallest") == number(answer, "largest"):
             continue
         message = (
-            f"This is a mean of means of {counted(number(answer, 'groups'), 'group')} with "
-            f"{number(answer, 'smallest'):,} to {counted(number(answer, 'largest'), 'row')}."
+            f"This is a mean of means of {count_of(number(answer, 'groups'), 'group')} with "
+            f"{number(answer, 'smallest'):,} to {count_of(number(answer, 'largest'), 'row')}."
         )
         mean, means = answer.get("mean"), answer.get("mean_of_means")
         if isinstance(mean, float) and isinstance(means, float):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from .case import Answer, Case, TableWarning, counted, number, share, warning
+from .case import Answer, Case, TableWarning, count_of, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 
@@ -105,7 +105,7 @@ def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
         yield _missing_keys(join, table, lookup, missing, rows, number(answer, other + "_missing"))
     if "indicator" in join.call.keywords or alone <= missing:
         return
-    said = f"{counted(alone, 'row')} of {table} ({share(alone, rows)})"
+    said = f"{count_of(alone, 'row')} of {table} ({share(alone, rows)})"
     verb = "has" if alone == 1 else "have"
     evidence = {"rows": rows, "without_partner": alone, "table": table, "other": lookup}
     if join.how == "inner":
@@ -156,8 +156,8 @@ def _added(
 ) -> TableWarning:
     times = "twice" if most == 2 else f"up to {most:,} times"
     verb = "appears" if repeated == 1 else "appear"
-    message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
-    message += f"; {counted(added, 'row was', 'rows were')} added." if added else "."
+    message = f"The join multiplied rows. {count_of(repeated, 'key')} {verb} {times} in {table}"
+    message += f"; {count_of(added, 'row was', 'rows were')} added." if added else "."
     relation = "m:1" if join.polars else "many_to_one"
     advice = f'Remove the repeated keys of {table} first, or add validate="{relation}".'
     return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
@@ -167,9 +167,13 @@ def _missing_keys(
     join: _Join, table: str, other: str, missing: int, rows: int, partners: int
 ) -> TableWarning:
     verb = "has" if missing == 1 else "have"
-    message = f"{counted(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
+    message = (
+        f"{count_of(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
+    )
     if partners and not join.polars:
-        message += f"; the join paired them with {counted(partners, 'row')} of {other} without one."
+        message += (
+            f"; the join paired them with {count_of(partners, 'row')} of {other} without one."
+        )
     else:
         message += ", so the join finds no partner for them."
     advice = f"Drop or fill missing keys of {table} before the join."
@@ -210,7 +214,7 @@ def _by_sides(
         yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
     is_lossy = join.how == "inner" and not repeated and -added > missing
     if is_lossy and "indicator" not in join.call.keywords:
-        message = f"The join lost rows. {counted(-added, 'row')} of {left_rows.table}"
+        message = f"The join lost rows. {count_of(-added, 'row')} of {left_rows.table}"
         message += f" ({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner"
         message += f" in {right_rows.table}."
         advice = 'Look at those keys; use how="left" to keep the rows.'
@@ -227,7 +231,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Tabl
             continue
         if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join):
             of = case.of(join.right_table)
-            message = f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)})"
+            message = f"{count_of(joined.missing, 'row')} ({share(joined.missing, result.rows)})"
             message += f" found no partner in {of}, so {field.name} is missing there."
             advice = f"Compare the keys with those of {of}: type, case, spaces, leading zeros."
             evidence = {"rows": result.rows, "without_partner": joined.missing}
@@ -263,7 +267,7 @@ def _lookups(case: Case) -> Iterator[TableWarning]:
         if not repeated or repeated > FEW * number(answer, "keys"):
             continue
         of, verb = case.of(table), "appears" if repeated == 1 else "appear"
-        message = f"{counted(repeated, 'key')} of {column} {verb} more than once in {of}; "
+        message = f"{count_of(repeated, 'key')} of {column} {verb} more than once in {of}; "
         message += "the dictionary keeps the last value of each."
         advice = f"Remove the repeated keys of {of} first."
         yield warning(of, "keys_repeated", message, call.line, advice, answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, TableWarning, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -13,8 +13,8 @@ from .learning import (
     Learning,
     Split,
     estimator_of,
-    trail,
-    undivided,
+    lineage,
+    unsplit_lineage,
 )
 from .values import Value, column_of, own_expression, texts_of
 
@@ -52,8 +52,8 @@ def _leaks(fit: Fit, split: Split) -> bool:
         return True
     if split.call is None and any(_made_by(fit, part) for part in split.train):
         return True
-    inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
-    return any(id(ancestor) in inputs for ancestor in undivided(fit.data))
+    inputs = [id(ancestor) for data in split.inputs for ancestor in lineage(data)]
+    return any(id(ancestor) in inputs for ancestor in unsplit_lineage(fit.data))
 
 
 def _made_by(fit: Fit, data: Value) -> bool:
@@ -124,9 +124,7 @@ def split_warnings(case: Case) -> Iterator[TableWarning]:
         if answer is not None and _is_no_chance(answer):
             shared, rows = number(answer, "shared"), number(answer, "rows")
             verb = "is" if shared == 1 else "are"
-            message = (
-                f"{counted_part(shared, rows, 'test row')} {verb} among the training rows too."
-            )
+            message = f"{part_text(shared, rows, 'test row')} {verb} among the training rows too."
             advice = "Drop duplicates before the split."
             yield warning(of, "duplicates_across_split", message, split.line, advice, answer)
         yield from _future(case, split, of)
@@ -147,7 +145,7 @@ def _future(case: Case, split: Split, of: str) -> Iterator[TableWarning]:
     shuffle = split.call.keyword("shuffle") if split.call is not None else None
     if shuffle is not None and shuffle.constant is False:
         return
-    tables = [ancestor for ancestor in trail(split.inputs[0]) if case.locator.name(ancestor)]
+    tables = [ancestor for ancestor in lineage(split.inputs[0]) if case.locator.name(ancestor)]
     train, test = case.rows(split.train[0]), case.rows(split.test[0])
     answer = None
     for table in reversed(tables):
@@ -158,7 +156,7 @@ def _future(case: Case, split: Split, of: str) -> Iterator[TableWarning]:
         return
     later, rows = number(answer, "later"), number(answer, "rows")
     column = str(answer.get("column")).replace("@index", "the index")
-    message = f"{counted_part(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
+    message = f"{part_text(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
     message += f" later than the first test row, by {column}."
     advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
     yield warning(of, "future_in_training", message, split.line, advice, answer)
@@ -184,7 +182,7 @@ def target_warnings(case: Case) -> Iterator[TableWarning]:
         seen.add(id(fit.data))
         if fit.call.line is None or known:
             continue
-        target = next((found[1] for found in map(column_of, trail(fit.target)) if found), None)
+        target = next((found[1] for found in map(column_of, lineage(fit.target)) if found), None)
         derived = _derived(case, fit, target)
         answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
         found = answer.get("found") if answer else None
@@ -194,9 +192,9 @@ def target_warnings(case: Case) -> Iterator[TableWarning]:
                 continue  # the only feature is there to be a function of
             reported, rows = True, number(answer, "rows")
             described = _HOW.get(str(how), "tells the target")
-            message = f"The feature {column} {described} in {counted(rows, 'row')}."
+            message = f"The feature {column} {described} in {count_of(rows, 'row')}."
             if column == target:
-                message = f"The target {column} is among the features ({counted(rows, 'row')})."
+                message = f"The target {column} is among the features ({count_of(rows, 'row')})."
             yield _among(case, fit, message, {"feature": column, "how": how, "rows": rows})
         if derived is not None and not reported:
             message = f"The feature {derived} was computed from the target {target}."
@@ -215,7 +213,7 @@ def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
     state = case.state(fit.data)
     dropped: set[str] = set()
     selected: list[str] | None = None
-    for ancestor in trail(fit.data):
+    for ancestor in lineage(fit.data):
         if ancestor.op == "method" and ancestor.name == "drop":
             named = texts_of(ancestor.keyword("columns")) or texts_of(ancestor.keyword("labels", 0))
             dropped |= set(named or [])

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .case import Case, TableWarning, warning
-from .learning import CROSS_VALIDATES, SEARCHES, Fit, Learning, Score, class_of, trail, undivided
+from .learning import (
+    CROSS_VALIDATES,
+    SEARCHES,
+    Fit,
+    Learning,
+    Score,
+    class_of,
+    lineage,
+    unsplit_lineage,
+)
 from .values import Value
 
 _MAX_DEPTH = 6
@@ -62,8 +71,8 @@ def _fits_for(learning: Learning, score: Score) -> list[Fit]:
 
 def _knows(fit: Fit, data: Value) -> bool:
     """Whether the rows are those of the fit, or contain them."""
-    is_part = any(ancestor is data for ancestor in trail(fit.data))
-    return is_part or any(part is fit.data for part in trail(data)) or _is_same(fit.data, data)
+    is_part = any(ancestor is data for ancestor in lineage(fit.data))
+    return is_part or any(part is fit.data for part in lineage(data)) or _is_same(fit.data, data)
 
 
 def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
@@ -112,9 +121,9 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Table
         if fit.name not in SEARCHES or learning.role(fit.data) or fit.call.op != "method":
             continue
         for split in learning.splits:
-            inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
+            inputs = [id(ancestor) for data in split.inputs for ancestor in lineage(data)]
             lines = [line for line in (fit.call.line, split.line) if line is not None]
-            if lines and any(id(ancestor) in inputs for ancestor in undivided(fit.data)):
+            if lines and any(id(ancestor) in inputs for ancestor in unsplit_lineage(fit.data)):
                 message = f"{fit.name} searched on all rows, the test rows included."
                 yield warning(case.of(fit.data), "tuned_on_test", message, lines[0], advice)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .case import Case, TableWarning, counted, number, warning
+from .case import Case, TableWarning, count_of, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]
@@ -60,7 +60,7 @@ def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[Table
         spread = number(days, "days") >= 4 and number(days, "months") >= 3
         if rows >= 8 and number(days, "last_day") <= 12 and spread:
             message = (
-                f"All {counted(rows, 'date')} of {column} fall on days 1 to 12 of a month, "
+                f"All {count_of(rows, 'date')} of {column} fall on days 1 to 12 of a month, "
                 "so day and month may be swapped."
             )
             advice = "Give format= or dayfirst=, and compare a few dates with their source."
@@ -78,9 +78,9 @@ def _disagrees(layout: str, day: int, month: int) -> bool:
 def _swapped(
     case: Case, call: Value, table: Value, column: str, both: int, day: int
 ) -> TableWarning:
-    message = f"{counted(both, 'date')} of {column} can be read with day and month swapped."
+    message = f"{count_of(both, 'date')} of {column} can be read with day and month swapped."
     if day:
-        message += f" {counted(day, 'other')} can only be day first."
+        message += f" {count_of(day, 'other')} can only be day first."
     advice = 'Give the format, such as format="%d/%m/%Y", or dayfirst=True.'
     evidence = {"ambiguous": both, "day_first": day, "column": column}
     return warning(case.of(table), "dates_ambiguous", message, call.line, advice, evidence)
@@ -206,7 +206,7 @@ def _are_numbers(column: str, facts: Facts) -> bool:
 
 def _as_text(of: str, call: Value, column: str, facts: Facts) -> TableWarning:
     numbers, texts = number(facts, "numbers"), number(facts, "of")
-    message = f"{column} is text: {numbers:,} of {counted(texts, 'value')} are numbers"
+    message = f"{column} is text: {numbers:,} of {count_of(texts, 'value')} are numbers"
     others = facts.get("others")
     if isinstance(others, list) and others:
         message += f", not {', '.join(repr(other) for other in others)}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
-from .case import Case, TableWarning, counted, number, share, warning
+from .case import Case, TableWarning, count_of, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
@@ -79,7 +79,7 @@ def _missing(
     if field.missing == after.rows:
         was_there = prior is not None and before is not None and prior.missing < before.rows
         if was_there or (stored is not None and prior is None):
-            message = f"All {counted(after.rows, 'value')} of {field.name} are missing now."
+            message = f"All {count_of(after.rows, 'value')} of {field.name} are missing now."
             advice = "Check the keys, the format or the index that its values were found by."
             yield warning(name, "column_all_missing", message, line, advice, evidence)
         return
@@ -88,7 +88,7 @@ def _missing(
     lost = field.missing - _missing_before(stored, before, prior)
     gives_up = _gives_up(stored)
     if lost > 0 and (gives_up == "map" or (gives_up and lost >= _LOST * after.rows)):
-        message = f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
+        message = f"{count_of(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
         message += " became missing."
         advice = "Look at the values that were not understood before you go on."
         evidence["lost"] = lost
@@ -140,7 +140,7 @@ def _type(
         return
     message = f"{field.name} was {prior.type} and is {field.type} now."
     if key_lost:
-        message = f"{message[:-1]}, for {counted(field.missing, 'missing value')}."
+        message = f"{message[:-1]}, for {count_of(field.missing, 'missing value')}."
     advice = _KEEP_TYPE
     evidence = {"column": field.name, "was": prior.type, "is": field.type, "missing": field.missing}
     yield warning(name, "column_changed_type", message, line, advice, evidence)
@@ -211,7 +211,7 @@ def _mixed(case: Case) -> Iterator[TableWarning]:
         numbers, words = (number(answer, key) for key in ("numbers", "texts"))
         if rows is not None and numbers and words:
             message = (
-                f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
+                f"{column} holds {count_of(numbers, 'number')} and {count_of(words, 'text')} now."
             )
             code, advice = "column_changed_type", _KEEP_TYPE
             yield warning(rows.table, code, message, store.line, advice, answer)

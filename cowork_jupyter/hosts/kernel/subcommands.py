@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from ...domain.errors import CoworkError
 from ...domain.expectations import FILE, Expectation, is_about_files
-from ...effects.checking import check, in_words
+from ...effects.checking import check, expectation_text
 from ...record.markdown import fenced
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.state import measure_questions, parse_measured
@@ -58,7 +58,8 @@ def _expectation_lines(expected: list[Expectation], get: Callable[[str], Any]) -
 
 def _expectation_line(expectation: Expectation, met: bool | None, found: str) -> str:
     said = f" — {found}" if found else ""
-    return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"
+    table = expectation.of.removeprefix(FILE)
+    return f"{_MARKS[met]} {table}: {expectation_text(expectation)}{said}"
 
 
 _DO_IT = "Keep it: `%cowork memory --keep`. Discard it: `%cowork memory --drop`."
