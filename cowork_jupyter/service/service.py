@@ -55,7 +55,7 @@ from ..guidance.instructions import FILE_NAME, InstructionFinder
 from ..guidance.memory import WorkspaceMemory
 from ..guidance.skills import Skills
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompts
-from ..llm.reachable import ModelProbe
+from ..llm.model_probe import ModelProbe
 from ..mcp.client.servers import McpServers
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook

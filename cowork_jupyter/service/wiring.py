@@ -45,8 +45,8 @@ from ..llm.base_prompts import BasePrompts
 from ..llm.conversation import VisionSupport
 from ..llm.frames import Frames
 from ..llm.known_models import KnownModels
+from ..llm.model_probe import ModelProbe
 from ..llm.providers import default_prices
-from ..llm.reachable import ModelProbe
 from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import servers_of
 from ..policy.pins import Pins

@@ -30,7 +30,7 @@ from ...domain.suggestions import (
 )
 from ...llm.chunks import Chunk, ModelRequest
 from ...llm.failures import ContextOverflow, Garbled, Stalled
-from ...llm.reachable import HOW_TO_CONNECT
+from ...llm.model_probe import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
 from ..mentions.lookup import look_up
