@@ -70,7 +70,7 @@ _GIVEN_UP = "The server cut the answer off at its limit for one reply, again and
 _EMPTY = "The reply was empty."
 _REPAIR = "Your last reply was not usable. {problem} Reply again in one of the formats above."
 _NUDGE = (
-    "You are going in circles: {circle}. Look at the results you already have and try another "
+    "You are going in circles: {loop}. Look at the results you already have and try another "
     "approach, or say in plain text what keeps you from continuing."
 )
 
