@@ -31,7 +31,7 @@ from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation, delegate_tool
 from .log import RunLog
 from .mentions.lookup import head_of, look_up
-from .mentions.reach import Reach
+from .mentions.scope import MentionScope
 from .notebook.lookup import describe_notebook_context
 from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
@@ -83,7 +83,7 @@ class AgentFactory:
     day: DayAccount | None = None
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
-        role = self.roles.living(role)
+        role = self.roles.resolve(role)
         base = self.prompts.base.find(context.system_prompt_id)
         return render_prompt(self.parts(role, context, request, base, self.tools.registry))
 
@@ -108,16 +108,16 @@ class AgentFactory:
         `step` is the step of an approved plan that it carries out, which grants what it says;
         `registry` has the tools if those of a step run elsewhere.
         """
-        role = self.roles.living(role)
+        role = self.roles.resolve(role)
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         if registry is None:
             registry = self.pool.with_large_tables(self.tools.registry, log)
         context = context.model_copy(update={"notebook": log.notebook})
         return await _AgentRun(self, context, request, log, budget, step, registry).run()
 
-    def reach(self, log: RunLog, notebook: str | None) -> Reach:
+    def mention_scope(self, log: RunLog, notebook: str | None) -> MentionScope:
         """What mentions can refer to, as far as the log's role may read it unasked."""
-        return Reach(self.tools, log, notebook, self.mcp)
+        return MentionScope(self.tools, log, notebook, self.mcp)
 
     def expectation_guard(self) -> ExpectationGuard:
         return ExpectationGuard(self.tools.pinned, self.tools.expectation_checks)
@@ -237,12 +237,12 @@ class _AgentRun:
 
     async def _look_up(self, message: Message, room: int) -> Mentioned:
         log, count = self.log, self.factory.llm.counter
-        reach = self.factory.reach(log, log.notebook)
+        scope = self.factory.mention_scope(log, log.notebook)
         if self.resources:
-            reach = replace(reach, follow=self.resources.follow)
+            scope = replace(scope, follow=self.resources.follow)
         said = message.data if isinstance(message.data, TextData) else TextData()
         # What a server wrote points at nothing: only the user may have things read unasked.
-        found = await look_up(reach, "" if said.prompt else message.text, room, count)
+        found = await look_up(scope, "" if said.prompt else message.text, room, count)
         if said.skill and not self._is_guide:  # which reads no guidance
             found.guidance = self._skill_text(said.skill, room)
         return found

@@ -15,9 +15,8 @@ from ..domain.message_data import FailedCell, HiddenState, Reproduction, TextDat
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
 from ..domain.roles import Permission
-from ..effects.checking import CheckedExpectation, broken_in_words
-from ..effects.checking import in_words as expected
-from ..tools.kernel.state import Code, Ran
+from ..effects.checking import CheckedExpectation, broken_expectation_text, expectation_text
+from ..tools.kernel.state import Code, CodeResult
 from ..tools.notebook.dependencies import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 from .agent import AgentFactory
@@ -58,7 +57,7 @@ class Trial:
     def codes(self) -> list[Code]:
         return [Code(cell.source) for cell in self.code]
 
-    def take(self, ran: Ran) -> None:
+    def take(self, ran: CodeResult) -> None:
         state = self.state
         state.seconds = round(state.seconds + ran.seconds, 3)
         if ran.failure is None:
@@ -102,11 +101,11 @@ def reproduction_text(trial: Trial) -> str:
     lines = [f"In a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
         lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
-    lines += [f"- {broken_in_words(expectation)}" for expectation in state.broken]
+    lines += [f"- {broken_expectation_text(expectation)}" for expectation in state.broken]
     if state.expectations and not state.broken:
         lines.append(f"- As expected: {state.expectations} of {state.expectations} checks.")
     lines += [
-        f"- {result.expectation.of}: {expected(result.expectation)}: {result.found}"
+        f"- {result.expectation.of}: {expectation_text(result.expectation)}: {result.found}"
         for result in trial.unchecked
     ]
     lines += [f"- Cell {finding.cell}: {finding.message}" for finding in state.hidden]
@@ -160,7 +159,7 @@ class Reproductions:
     async def _try(self, trial: Trial) -> Outcome:
         state = trial.state
 
-        def took(ran: Ran) -> None:
+        def took(ran: CodeResult) -> None:
             trial.take(ran)
             news = ReproductionProgress(ran=state.ran, cells=state.cells)
             self._factory.journal.record(state.context_id, news, state.job_id)

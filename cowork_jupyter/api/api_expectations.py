@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from ..domain.expectations import Check, Expectation, Operator
 from ..domain.identity import new_id
-from ..effects.checking import in_words
+from ..effects.checking import expectation_text
 from ..effects.export import as_asserts, as_pandera
 from .calls import Call
 from .models import Items, Name, RequestBody
@@ -81,7 +81,7 @@ async def check_expectations(call: Call) -> BaseModel:
     items = [
         ExpectationState(
             expectation=result.expectation,
-            words=in_words(result.expectation),
+            words=expectation_text(result.expectation),
             met=result.met,
             found=result.found,
         )

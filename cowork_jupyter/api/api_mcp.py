@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from ..domain.roles import Permission
 from ..mcp.client import offers
-from ..mcp.client.config import Configured
+from ..mcp.client.config import ConfiguredServer
 from ..mcp.client.connection import McpConnection
 from ..mcp.client.facts import McpToolFacts
 from ..mcp.client.secrets import masked_entry
@@ -168,7 +168,7 @@ def _find_server(servers: McpServers, name: str) -> McpServer:
     )
 
 
-def _view(servers: McpServers, server: Configured) -> McpServer:
+def _view(servers: McpServers, server: ConfiguredServer) -> McpServer:
     connection = servers.connection_of(server)
     return McpServer(
         name=server.name,

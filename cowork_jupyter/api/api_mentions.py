@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from ..agents.log import RunLog
 from ..agents.mentions.lookup import MAX_MESSAGE_TOKENS, look_up
-from ..agents.mentions.reach import Reach
+from ..agents.mentions.scope import MentionScope
 from ..agents.mentions.targets import CompletionItems
 from ..domain.message_data import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
@@ -54,26 +54,26 @@ class MentionList(Items[Mention]):
 @table.get("context/{id}/mentions", CompletionItems, query=MentionsQuery, kernel=True)
 async def complete_in_context(call: Call) -> BaseModel:
     """Completions for the `@` or `/` that is being typed: at most 20, best first."""
-    return await _offers(call, _reach_of_context(call, call.query.role))
+    return await _offers(call, _scope_of_context(call, call.query.role))
 
 
 @table.get("mentions", CompletionItems, query=NotebookMentionsQuery, kernel=True)
 async def complete(call: Call) -> BaseModel:
     """The same for a message that starts a conversation; for a kernel, in its own notebook."""
     own = await _own_notebook(call) if call.caller.kernel_id else call.query.notebook
-    return await _offers(call, _reach(call, "", call.query.role, own))
+    return await _offers(call, _scope(call, "", call.query.role, own))
 
 
 @table.post("context/{id}/mentions", MentionList, body=MentionsDraft, action="read")
 async def preview_in_context(call: Call) -> BaseModel:
     """What a draft mentions, and what of it the agent would be given. Nothing is sent."""
-    return await _mentions(call, _reach_of_context(call, call.body.role))
+    return await _mentions(call, _scope_of_context(call, call.body.role))
 
 
 @table.post("mentions", MentionList, body=NotebookMentionsDraft, action="read")
 async def preview(call: Call) -> BaseModel:
     """The same for a message that starts a conversation."""
-    return await _mentions(call, _reach(call, "", call.body.role, call.body.notebook))
+    return await _mentions(call, _scope(call, "", call.body.role, call.body.notebook))
 
 
 async def _own_notebook(call: Call) -> str | None:
@@ -83,23 +83,25 @@ async def _own_notebook(call: Call) -> str | None:
     return "/".join(parts) if parts else None
 
 
-def _reach_of_context(call: Call, role: AgentRole | None) -> Reach:
+def _scope_of_context(call: Call, role: AgentRole | None) -> MentionScope:
     context = call.service.conversations.get(call.path["id"])
     addressee = role or call.service.addressee(context)
-    return _reach(call, context.id, addressee, context.notebook)
+    return _scope(call, context.id, addressee, context.notebook)
 
 
-def _reach(call: Call, context_id: str, role: AgentRole | None, notebook: str | None) -> Reach:
+def _scope(
+    call: Call, context_id: str, role: AgentRole | None, notebook: str | None
+) -> MentionScope:
     log = RunLog(call.service.journal, context_id, "", role or DEFAULT_ROLE)
-    return call.service.factory.reach(log, notebook)
+    return call.service.factory.mention_scope(log, notebook)
 
 
-async def _offers(call: Call, reach: Reach) -> CompletionItems:
+async def _offers(call: Call, scope: MentionScope) -> CompletionItems:
     query = call.query
-    return await call.service.completion.offers(reach, query.q, variables=query.variables)
+    return await call.service.completion.offers(scope, query.q, variables=query.variables)
 
 
-async def _mentions(call: Call, reach: Reach) -> MentionList:
+async def _mentions(call: Call, scope: MentionScope) -> MentionList:
     counter = call.service.factory.llm.counter
-    found = await look_up(reach, call.body.content, MAX_MESSAGE_TOKENS, counter)
+    found = await look_up(scope, call.body.content, MAX_MESSAGE_TOKENS, counter)
     return MentionList(items=found.mentions)

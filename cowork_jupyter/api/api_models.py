@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from ..domain.health import ModelState
 from ..domain.settings import Price
+from ..llm.model_probe import find_servers, served_models
 from ..llm.providers import SuggestedModel, all_providers, find_model
-from ..llm.reachable import find_servers, served_models
 from ..service.connections import state_of, verify_connection
 from .calls import Call
 from .models import Items, Name, RequestBody

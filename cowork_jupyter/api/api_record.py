@@ -14,7 +14,7 @@ from ..domain.notices import HistorySummary
 from ..record import Audit, ExportFormat
 from ..record.card import RunCard, run_card
 from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
-from ..record.run import RecordedRun, decisions, run_of
+from ..record.run import RecordedRun, decisions, read_run
 from ..store import Store
 from .api_notebooks import ReproductionAnswer, reproduction_answer
 from .api_plans import PlanAnswer, plan_answer
@@ -98,7 +98,7 @@ async def job_card(call: Call) -> BaseModel:
     store = call.service.journal.store
     # Read the position first, so that whatever is stored meanwhile is delivered again.
     seq = store.last_seq(job.context_id)
-    run = await asyncio.to_thread(run_of, store, job.id, call.service.role_catalog.living)
+    run = await asyncio.to_thread(read_run, store, job.id, call.service.role_catalog.resolve)
     made = await asyncio.to_thread(_run_card, call, run)
     answer = CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
     if call.query.whole:
@@ -107,7 +107,7 @@ async def job_card(call: Call) -> BaseModel:
         home, here = run.context.notebook, call.query.notebook
         if home and here and call.host.is_elsewhere(home, here):
             answer.state.copied_from = home
-        if run.executions and run.present.status.is_final:
+        if run.executions and run.current_job.status.is_final:
             answer.state.audit = await call.service.audit(job.context_id, job.id)
     return answer
 

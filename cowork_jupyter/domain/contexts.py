@@ -72,7 +72,7 @@ class RequestOrigin:
     """The job whose card was used: the request continues what that card is about."""
 
 
-HERE = RequestOrigin()
+BY_PERSON = RequestOrigin()
 
 
 def _role_of_old_contexts(value: Any) -> Any:

@@ -56,7 +56,7 @@ _NEEDED: dict[Extra, tuple[str, tuple[int, ...]]] = {
 }
 
 
-def lack_of(extra: Extra) -> str:
+def missing_extra(extra: Extra) -> str:
     """How to install the extra; empty if it is there."""
     package, least = _NEEDED[extra]
     how = f"Run: pip install 'cowork-jupyter[{extra}]'"

@@ -77,7 +77,7 @@ def with_notes(text: str, notes: Iterable[MemoryNote], day: str) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def without(text: str, words: str) -> str:
+def remove_note(text: str, words: str) -> str:
     wanted = words.casefold()
     kept = [
         line

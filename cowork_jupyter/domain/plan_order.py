@@ -27,15 +27,15 @@ MAX_NUMBERS = 30
 _Look = tuple[frozenset[str], tuple[str, ...], frozenset[str], frozenset[str]]
 
 
-class Improved(NamedTuple):
+class ImprovedPlan(NamedTuple):
     plan: Plan
     notes: list[str]
 
 
-def improve_order(plan: Plan, read_only: Collection[str]) -> Improved:
+def improve_order(plan: Plan, read_only: Collection[str]) -> ImprovedPlan:
     """`read_only` names the tools that change nothing."""
     if any(step.status is not StepStatus.PENDING for step in plan.steps):
-        return Improved(plan, [])  # it was approved already
+        return ImprovedPlan(plan, [])  # it was approved already
     items = [_Item(step, frozenset(read_only)) for step in _in_some_order(plan.steps)]
     merged, notes = _looking_once(items)
     steps = _ordered(merged)
@@ -44,7 +44,7 @@ def improve_order(plan: Plan, read_only: Collection[str]) -> Improved:
         numbers = [str(step.step_number) for step in steps]
         listed = ", ".join(numbers[:MAX_NUMBERS] + ["…"] * (len(numbers) > MAX_NUMBERS))
         notes.append(f"Steps that do not depend on others come first; the order is now: {listed}.")
-    return Improved(plan.model_copy(update={"steps": steps}) if notes else plan, notes)
+    return ImprovedPlan(plan.model_copy(update={"steps": steps}) if notes else plan, notes)
 
 
 @dataclass(frozen=True)

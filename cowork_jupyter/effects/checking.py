@@ -58,7 +58,7 @@ class CheckedExpectation:
         return expectation.model_copy(update={"value": value})
 
 
-def in_words(expectation: Expectation) -> str:
+def expectation_text(expectation: Expectation) -> str:
     """Without the table: `rows = 12,431`, `id is unique`, `no missing region`."""
     sign, value, column = _SIGNS[expectation.op], expectation.value, expectation.column or ""
     within = f" within {_plain(expectation.tolerance * 100)} %" if expectation.tolerance else ""
@@ -90,10 +90,10 @@ def in_words(expectation: Expectation) -> str:
             return f"{column} matched in {table.removeprefix(FILE)}{behind}"
 
 
-def broken_in_words(broken: BrokenExpectation) -> str:
+def broken_expectation_text(broken: BrokenExpectation) -> str:
     """With the table: `orders: expected rows = 12,431 — it is 12,612`."""
-    expectation = broken.expectation
-    return f"{expectation.of.removeprefix(FILE)}: expected {in_words(expectation)} — {broken.found}"
+    table = broken.expectation.of.removeprefix(FILE)
+    return f"{table}: expected {expectation_text(broken.expectation)} — {broken.found}"
 
 
 def check(

@@ -26,10 +26,10 @@ def difference(name: str, before: TableState | None, after: TableState | None) -
 
 
 def shape_text(state: TableState) -> str:
-    return f"{counted(state.rows, 'row')}, {counted(state.columns, 'column')}"
+    return f"{count_text(state.rows, 'row')}, {count_text(state.columns, 'column')}"
 
 
-def counted(number: int, what: str) -> str:
+def count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -78,7 +78,7 @@ class _Fields:
         for sign, fields in (("−", self._gone), ("+", self._came)):
             if fields:
                 names = _listed([field.name for field in fields])
-                yield f"{sign}{counted(len(fields), 'column')} {names}"
+                yield f"{sign}{count_text(len(fields), 'column')} {names}"
         for old, new in self._renamed:
             yield f"{_short(old.name)} renamed {_short(new.name)}"
 
@@ -150,7 +150,7 @@ def _fitting(changes: list[str], room: int) -> str:
             break
         kept.append(change)
     more = len(changes) - len(kept)
-    return ", ".join(kept) + (f" and {counted(more, 'more change')}" if more else "")
+    return ", ".join(kept) + (f" and {count_text(more, 'more change')}" if more else "")
 
 
 def _listed(names: list[str]) -> str:

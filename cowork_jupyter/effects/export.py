@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..domain.expectations import FILE, Expectation, partner, tables_of
-from .checking import in_words
+from .checking import expectation_text
 
 _COMPARED = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _READERS = {
@@ -34,7 +34,7 @@ _TYPES = {
 def as_asserts(expectations: Sequence[Expectation]) -> str:
     lines = [*_imports(expectations), *_reading(expectations)]
     for expectation in expectations:
-        said = f"{expectation.of.removeprefix(FILE)}: {in_words(expectation)}"
+        said = f"{expectation.of.removeprefix(FILE)}: {expectation_text(expectation)}"
         lines.append(f"assert {_condition(expectation, _name(expectation.of))}, {said!r}")
     return "\n".join(lines) + "\n"
 
@@ -58,10 +58,9 @@ def _schema(table: str, expectations: Sequence[Expectation]) -> list[str]:
     whole = [each for each in expectations if not each.column]
     if whole:
         lines.append("    checks=[")
-        lines += [
-            f"        pa.Check(lambda df: {_condition(each, 'df')}, error={in_words(each)!r}),"
-            for each in whole
-        ]
+        for each in whole:
+            test, text = _condition(each, "df"), expectation_text(each)
+            lines.append(f"        pa.Check(lambda df: {test}, error={text!r}),")
         lines.append("    ],")
     return [*lines, ")", f"{table}_schema.validate({table})"]
 
@@ -72,7 +71,8 @@ def _pandera_column(expectations: Sequence[Expectation]) -> str:
     if "unique" in checks:
         parts.append("unique=True")
     others = [
-        f"pa.Check(lambda s: {_of_column(other, 's')}, error={in_words(other)!r}, ignore_na=False)"
+        f"pa.Check(lambda s: {_of_column(other, 's')}, error={expectation_text(other)!r}, "
+        "ignore_na=False)"
         for other in expectations
         if other.check not in ("no_missing", "unique")
     ]

@@ -62,7 +62,7 @@ def text_for_model(effects: Iterable[DataEffect]) -> str:
     all_effects = list(effects)
     lines = [f"[data] {effect.line}" for effect in all_effects if effect.line]
     warnings = [
-        f"[warning{f', line {warning.line}' if warning.line else ''}] {in_words(warning)}"
+        f"[warning{f', line {warning.line}' if warning.line else ''}] {warning_text(warning)}"
         for effect in all_effects
         for warning in effect.warnings
     ]
@@ -73,7 +73,7 @@ def text_for_model(effects: Iterable[DataEffect]) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
 
 
-def in_words(warning: DataWarning) -> str:
+def warning_text(warning: DataWarning) -> str:
     return f"{warning.message} {warning.advice}".strip()
 
 

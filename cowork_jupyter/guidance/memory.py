@@ -14,7 +14,7 @@ from pathlib import Path
 from ..domain.contexts import Context
 from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from ..domain.guidance import Guidance, GuidanceText
-from ..domain.memory import TITLE, lines_in, without
+from ..domain.memory import TITLE, lines_in, remove_note
 from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..domain.settings import PromptProfile
@@ -80,7 +80,7 @@ class WorkspaceMemory:
         if words:
             known = self.read()
             self.refuse_unless_trusted(known)
-            self.write(without(known.text, words), known.fingerprint)
+            self.write(remove_note(known.text, words), known.fingerprint)
             return
         with self._place() as place:
             if place.exists():

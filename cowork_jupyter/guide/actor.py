@@ -6,14 +6,14 @@ import re
 from dataclasses import replace
 
 from ..domain.errors import NotFound
-from . import words
-from .code import Choices, CodeCell, cells_for, output_of, packages_for, script_name
+from . import texts
+from .code import Choices, CodeCell, cells_for, output_file, packages_for, script_name
 from .findings import findings, ranges
 from .interpretation import requests_for
 from .notebook import cells_in, explain_cells, moves, notebook_intent
 from .request import Request
-from .runner import CannotRun, CodeFailed, CodeRunner, find_runner
-from .script import Result, Script
+from .runner import CodeFailed, CodeRunner, NoRunner, find_runner
+from .script import CallResult, Script
 from .smalltalk import small_talk
 from .sources import all_files, notebook_for
 from .understanding.understand import step_title
@@ -40,9 +40,9 @@ def act(script: Script) -> str:
     text = script.run.request
     intent = notebook_intent(text)
     if intent == "order":
-        return put_in_order(script, text)
+        return reorder_notebook(script, text)
     if intent == "explain":
-        return explain(script, text)
+        return explain_notebook(script, text)
     talk = "" if script.run.is_step else small_talk(script, text)
     if talk:
         return talk
@@ -52,10 +52,10 @@ def act(script: Script) -> str:
         reports: list[str] = []
         for request in requests:
             if reports:
-                runner.next()
+                runner.start_request()
             reports.append(_run_request(request, runner))
         return "\n\n".join(reports)
-    except CannotRun as why:
+    except NoRunner as why:
         script.fail(f"I cannot run code: {why}")
     except _Stopped as why:
         script.fail(str(why))
@@ -82,14 +82,14 @@ def _run_request(request: Request, runner: CodeRunner) -> str:
         if is_sum and not choices.coerce and any(output.is_text for output in outputs):
             choices = replace(choices, coerce=True)
             continue
-        written = choices.output or output_of(request)
-        lines = findings(request, outputs, written) or _inspected(runner, cells)
+        written = choices.output or output_file(request)
+        lines = findings(request, outputs, written) or _result_ranges(runner, cells)
         lines += [f"chart saved to {cell.saved}" for cell in cells if cell.saved]
-        return words.report(step_title(request), lines)
+        return texts.report(step_title(request), lines)
     raise _Stopped(f"This failed {_MAX_TRIES} times. I give up.")
 
 
-def _inspected(runner: CodeRunner, cells: list[CodeCell]) -> list[str]:
+def _result_ranges(runner: CodeRunner, cells: list[CodeCell]) -> list[str]:
     tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
     looked = runner.inspect(tables[0]) if tables else None
     return ranges(looked) if looked else []
@@ -97,13 +97,13 @@ def _inspected(runner: CodeRunner, cells: list[CodeCell]) -> list[str]:
 
 def error_in(output: str) -> str:
     found = _ERROR.findall(output)
-    return found[-1].strip() if found else words.first_line(output)
+    return found[-1].strip() if found else texts.first_line(output)
 
 
 def _check_output(request: Request, runner: CodeRunner) -> Choices:
     """Ask before overwriting; the code may overwrite its own file when it runs again."""
-    path, script = output_of(request), runner.script
-    if not path or not script.may("get_file_info"):
+    path, script = output_file(request), runner.script
+    if not path or not script.has_tools("get_file_info"):
         return Choices()
     found = script.call("get_file_info", path=path)
     if found.code == NotFound.code:
@@ -113,7 +113,7 @@ def _check_output(request: Request, runner: CodeRunner) -> Choices:
     return _ask_overwrite(runner, Choices(), runner.style.path(path))
 
 
-def _recover(request: Request, runner: CodeRunner, choices: Choices, result: Result) -> Choices:
+def _recover(request: Request, runner: CodeRunner, choices: Choices, result: CallResult) -> Choices:
     text = result.text
     if missing := _NO_MODULE.search(text):
         _ask_package(runner, missing[1].partition(".")[0])
@@ -153,14 +153,14 @@ def _ask_package(runner: CodeRunner, package: str) -> None:
         why = f"Without it, {_WITHOUT[package]}."
     answer = runner.script.ask(f"The package {name} is not installed. Install it?", why, options)
     if answer == "without":
-        runner.use(runner.style.packages - {package})
+        runner.use_packages(runner.style.packages - {package})
         return
     if answer != "install":
         raise _Stopped(f"I stopped because {name} is not installed.")
     installed = runner.install(name)
     if not installed.ok:
         raise _Stopped(f"I could not install {name}: {error_in(installed.text)}")
-    runner.use(runner.style.packages | {package})
+    runner.use_packages(runner.style.packages | {package})
 
 
 def _ask_overwrite(runner: CodeRunner, choices: Choices, path: str) -> Choices:
@@ -178,25 +178,25 @@ def _ask_overwrite(runner: CodeRunner, choices: Choices, path: str) -> Choices:
     raise _Stopped(f"I stopped because `{path}` already exists.")
 
 
-def explain(script: Script, text: str) -> str:
+def explain_notebook(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     read = script.read("read_notebook", path)
-    return words.sign(explain_cells(path, cells_in(read.facts)))
+    return texts.sign(explain_cells(path, cells_in(read.facts)))
 
 
-def put_in_order(script: Script, text: str) -> str:
+def reorder_notebook(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     read = script.read("read_notebook", path)
     wanted = moves(cells_in(read.facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."
-    if not script.may("move_cell"):
+    if not script.has_tools("move_cell"):
         script.fail("This role cannot move cells. Switch to Actor and ask again.")
     for cell_id, after in wanted:
         place = {"index": 0} if after is None else {"after": after}
         moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
         if not moved.ok:
-            script.fail(f"I could not move cell `{cell_id}`: {words.first_line(moved.text)}")
+            script.fail(f"I could not move cell `{cell_id}`: {texts.first_line(moved.text)}")
     remaining = moves(cells_in(script.call("read_notebook", path=path).facts))
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
     end = "They are now in order." if not remaining else f"{len(remaining)} are still out of order."

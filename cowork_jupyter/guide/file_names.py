@@ -39,7 +39,7 @@ def comparable(text: str) -> str:
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", folded))
 
 
-def named_in(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
+def named_paths(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
     """The paths that a text names, fully, by their end or without suffix, in order of appearance.
 
     A name within a longer one does not count. Among equal names, exact case wins, then what is

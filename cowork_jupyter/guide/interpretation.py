@@ -10,11 +10,11 @@ from typing import Any
 
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
-from . import words
-from .code import output_of
+from . import texts
+from .code import output_file
 from .request import Gaps, Request
 from .script import Script
-from .sources import all_files, tables_for, with_values
+from .sources import all_files, complete_values, tables_for
 from .tables import Table
 from .understanding import Understanding, sentence, understand
 from .understanding.language import language_of
@@ -26,7 +26,7 @@ _GAPS: dict[str, Gaps] = {GAPS_DROPPED: "drop", GAPS_FILLED: "fill", GAPS_KEPT: 
 def remembered_answer(script: Script, text: str, offered: Collection[str]) -> str | None:
     """The option that the user chose for a similar request."""
     found = []
-    for note in notes_in(script.here.memory):
+    for note in notes_in(script.conversation.memory):
         named = [option for option in offered if f"`{option}`" in note.says]
         if note.section == "Answers" and len(named) == 1:
             found.append((_likeness(note.about, text), named[0]))
@@ -35,7 +35,7 @@ def remembered_answer(script: Script, text: str, offered: Collection[str]) -> st
 
 
 def remembered_gaps(script: Script, path: str) -> Gaps | None:
-    for note in notes_in(script.here.memory):
+    for note in notes_in(script.conversation.memory):
         if note.section == "Cleaning" and note.about == f"`{path}`":
             done = note.says.split(", ")
             return next((gaps for said, gaps in _GAPS.items() if _is_said(said, done)), None)
@@ -80,13 +80,13 @@ def interpret(script: Script, text: str) -> Interpretation:
     language = language_of(text)
     found = understand(text, tables, language=language)
     if _needs_values(found):
-        tables = [_with_values(script, table) for table in _likely(found, tables)]
+        tables = [_complete_values(script, table) for table in _likely(found, tables)]
         found = understand(text, tables, language=language, is_whole=True)
     for _question in range(_MAX_QUESTIONS):
         if not found.requests:
             found = _ask_meaning(script, text, tables, found)
     if not found.requests:
-        script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
+        script.fail(texts.not_understood(found.unclear, is_step=script.run.is_step))
     requests = _use_cleaned(found.requests, files)
     read = ["I read only the first paragraph of the request."] if more else []
     notes = [*([found.unclear] if found.unclear else []), *read, *_untidy(requests)]
@@ -100,9 +100,9 @@ def _needs_values(found: Understanding) -> bool:
     return about_time or (bool(found.unclear) and not only_table)
 
 
-def _with_values(script: Script, table: Table) -> Table:
+def _complete_values(script: Script, table: Table) -> Table:
     """DuckDB reads yes and no as booleans: such columns keep the spelling of the file."""
-    known = with_values(script, table)
+    known = complete_values(script, table)
     pairs = zip(table.columns, known.columns, strict=True)
     kept = (old if all(yes_and_no(old)) and all(yes_and_no(new)) else new for old, new in pairs)
     return replace(known, columns=tuple(kept))
@@ -122,7 +122,7 @@ def _ask_meaning(
         wanted = _ask_target(script, text, tables)
         if wanted:
             return Understanding((wanted,))
-        script.fail(words.not_understood(found.unclear, is_step=script.run.is_step))
+        script.fail(texts.not_understood(found.unclear, is_step=script.run.is_step))
     by_table = {other.table.path: other for other in found.alternatives[:_MAX_OFFERED]}
     if len(by_table) == len(found.alternatives) > 1:
         return _ask_table(script, text, tables, by_table)
@@ -132,14 +132,14 @@ def _ask_meaning(
     answer = script.ask("What do you mean?", found.unclear, options)
     if answer == NEITHER:
         script.fail(f"Nothing was done. {found.unclear}")
-    return understand(found.settled(answer), tables, language=language_of(text))
+    return understand(found.with_choice(answer), tables, language=language_of(text))
 
 
 def _ask_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
     """Prefer the table chosen before, then the only one beside the notebook; else ask."""
-    folder = posixpath.dirname(script.here.notebook or "")
+    folder = posixpath.dirname(script.conversation.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
     remembered = remembered_answer(script, text, by_table)
     if remembered:
@@ -181,7 +181,7 @@ def _use_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Requ
     for request in requests:
         request = replace(request, table=cleaned.get(request.table.path, request.table))
         done.append(request)
-        if request.verb == "clean" and output_of(request) not in files:
+        if request.verb == "clean" and output_file(request) not in files:
             cleaned[request.table.path] = _cleaned(request)
     return done
 
@@ -196,7 +196,7 @@ def _cleaned(request: Request) -> Table:
         for column in table.columns
         if column.kind != "empty"
     )
-    return Table(output_of(request), ",", columns, has_header=True, first_line=1)
+    return Table(output_file(request), ",", columns, has_header=True, first_line=1)
 
 
 def _untidy(requests: Sequence[Request]) -> list[str]:

@@ -11,7 +11,7 @@ from ..domain.contexts import Usage
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
 from . import actor, planner, reviewing
 from .script import GuideReply, Script, read_run
-from .words import what_i_can_do
+from .texts import what_i_can_do
 
 NAME = BUILT_IN
 

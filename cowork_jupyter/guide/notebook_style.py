@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from .code.sheet import USUAL_NAMES, Charts, Frames, Style, TableVariable
+from .code.cells import USUAL_NAMES, Charts, Frames, Style, TableVariable
 from .notebook import GuideCell, syntax_tree
 
 _CHARTS: dict[str, Charts] = {"plotly.express": "plotly", "seaborn": "seaborn"}
@@ -50,8 +50,8 @@ def style_of(
         charts=_charts(imported, source, packages),
         packages=packages,
         modules=modules,
-        taken=frozenset(made - set(imported.values()) - set(modules.values()) - passing),
-        loaded=_loaded(trees, source, frames, variables, folder),
+        used_names=frozenset(made - set(imported.values()) - set(modules.values()) - passing),
+        loaded_tables=_loaded(trees, source, frames, variables, folder),
         folder=folder,
         saves_charts=saves_charts,
     )

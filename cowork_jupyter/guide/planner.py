@@ -10,10 +10,10 @@ from typing import Any
 
 from ..domain.contexts import DONE
 from ..domain.figures import OR_INSTEAD
-from . import words
-from .actor import explain
-from .answering import answer
-from .code import output_of, script_name
+from . import texts
+from .actor import explain_notebook
+from .answers import answer_request
+from .code import output_file, script_name
 from .interpretation import Interpretation, interpret, remembered_gaps
 from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
@@ -23,8 +23,8 @@ from .smalltalk import small_talk
 from .sources import all_files, notebook_for
 from .tables import Table
 from .understanding import sentence
-from .understanding.language import asks
-from .understanding.requests import gaps_in
+from .understanding.language import is_question
+from .understanding.request_builder import gaps_in
 from .understanding.sentences import GAPS
 from .understanding.understand import step_title
 
@@ -59,7 +59,7 @@ def plan(script: Script) -> str:
     text = _request(script)
     intent = notebook_intent(text)
     if intent == "explain":
-        return explain(script, text)
+        return explain_notebook(script, text)
     if intent == "order":
         return _order(script, text)
     talk = small_talk(script, text)
@@ -68,14 +68,14 @@ def plan(script: Script) -> str:
     meaning = interpret(script, text)
     requests = [_with_gaps(script, request, text) for request in meaning.requests]
     goal = " ".join([text, *_gaps_chosen(requests, text)])
-    if asks(text) and not script.run.replans:
-        answered = [answer(script, request) for request in requests]
+    if is_question(text) and not script.run.replans:
+        answered = [answer_request(script, request) for request in requests]
         if all(answered):
             return _answered(answered, requests, meaning)
     finished = _finished(script)
     requests = [request for request in requests if step_title(request) not in finished]
     if not requests:
-        script.fail(words.what_i_can_do(is_step=False))
+        script.fail(texts.what_i_can_do(is_step=False))
     tools, notebook = _tools(script)
     steps = [_step(request, tools, notebook) for request in requests]
     return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, meaning))
@@ -84,7 +84,7 @@ def plan(script: Script) -> str:
 def _answered(answers: Sequence[str], requests: Sequence[Request], meaning: Interpretation) -> str:
     assumed = "\n".join(f"- {assumption}" for assumption in _assumptions(requests, meaning))
     parts = [*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]
-    return words.sign("\n\n".join(parts))
+    return texts.sign("\n\n".join(parts))
 
 
 def _assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
@@ -104,7 +104,9 @@ def _corrected(script: Script) -> str:
     if said is None:
         return ""
     assumed, instead = (said["assumed"] or "").casefold(), said["instead"].strip()
-    actions = [step.action for step in script.here.plan.steps] if script.here.plan else []
+    actions = (
+        [step.action for step in script.conversation.plan.steps] if script.conversation.plan else []
+    )
     if not assumed:
         return "; ".join([*actions, instead])
     replaced = [instead if action.casefold() == assumed else action for action in actions]
@@ -114,7 +116,7 @@ def _corrected(script: Script) -> str:
 
 
 def _finished(script: Script) -> set[str]:
-    plan = script.here.plan
+    plan = script.conversation.plan
     steps = plan.steps if plan and script.run.replans else ()
     return {step.action for step in steps if step.status in DONE}
 
@@ -157,8 +159,8 @@ def _gaps_chosen(requests: Sequence[Request], text: str) -> list[str]:
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
     """Cells if the notebook has a kernel, else a kernel, else scripts."""
-    notebook = script.here.notebook
-    if not script.may("list_variables"):
+    notebook = script.conversation.notebook
+    if not script.has_tools("list_variables"):
         return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
     if not notebook:
         return (KERNEL_TOOLS if script.call("list_variables").ok else SCRIPT_TOOLS), ""
@@ -170,7 +172,7 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
 def _step(request: Request, tools: Sequence[str], notebook: str) -> dict[str, Any]:
     code = f"{script_name(request)}.py" if tools == SCRIPT_TOOLS else ""
     other = request.other.path if request.other else ""
-    files = [notebook, request.table.path, other, output_of(request), code]
+    files = [notebook, request.table.path, other, output_file(request), code]
     return {
         "action": step_title(request),
         "reason": _REASONS[request.verb],
@@ -187,10 +189,10 @@ def _as_plan(
     requests: Sequence[Request] = (),
     assumptions: Sequence[str] = (),
 ) -> str:
-    for number, step in enumerate(steps, 1):
-        step |= {"id": str(number), "step_number": number}
+    for format_number, step in enumerate(steps, 1):
+        step |= {"id": str(format_number), "step_number": format_number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
-        step["depends_on"] = [str(number - 1)] if number > 1 else []
+        step["depends_on"] = [str(format_number - 1)] if format_number > 1 else []
     needs = ["scikit-learn; without it, only a guess by group is scored"]
     made = {
         "type": "plan",

@@ -28,7 +28,7 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def number(column: ColumnFacts) -> str:
+def as_number(column: ColumnFacts) -> str:
     """Unparsable values become NULL."""
     name = identifier(column.name)
     text = f"CAST({name} AS VARCHAR)"
@@ -40,7 +40,7 @@ def number(column: ColumnFacts) -> str:
     return f"CASE WHEN typeof({name}) = 'VARCHAR' THEN {read} ELSE TRY_CAST({name} AS DOUBLE) END"
 
 
-def moment(column: ColumnFacts) -> str:
+def as_timestamp(column: ColumnFacts) -> str:
     name = identifier(column.name)
     read = f"TRY_CAST({name} AS TIMESTAMP)"
     if not column.date_format:
@@ -60,14 +60,14 @@ def as_text(column: ColumnFacts) -> str:
     return f"CASE WHEN typeof({name}) = 'BOOLEAN' THEN {written} ELSE {text} END"
 
 
-def group(column: ColumnFacts) -> str:
+def group_key(column: ColumnFacts) -> str:
     """Values that differ only in whitespace and case are one group."""
     text = as_text(column)
     return f"lower({text})" if column.untidy else text
 
 
-def span(column: ColumnFacts, period: Period) -> str:
-    return _PERIODS[period].format(f"({moment(column)})")
+def as_period(column: ColumnFacts, period: Period) -> str:
+    return _PERIODS[period].format(f"({as_timestamp(column)})")
 
 
 _AGGREGATES: dict[Aggregate, str] = {
@@ -120,7 +120,7 @@ def comparison(request: Request) -> tuple[str, str]:
     sides = f"{_value(request, first)} AS a, {_value(request, second)} AS b"
     parts = [
         f"SELECT {literal(column.name)} AS name, {_label(column)} AS part, {sides} FROM {rows} "
-        f"GROUP BY {group(column)}"
+        f"GROUP BY {group_key(column)}"
         for column in _parts(request)
     ]
     if not parts:
@@ -144,7 +144,7 @@ def _side(request: Request, side: str) -> str:
     if request.time:
         return _within(_column(request.table, request.time), side)
     column = _column(request.table, request.groups[0])
-    return f"{group(column)} = {_grouped(column, side)}"
+    return f"{group_key(column)} = {_grouped(column, side)}"
 
 
 def _aggregate(request: Request, limit: int) -> Select:
@@ -156,12 +156,12 @@ def _aggregate(request: Request, limit: int) -> Select:
     unit = " %" if request.aggregate == "share" else ""
     labels, keys = [], []
     if request.period:
-        key = span(_column(table, request.time), request.period)
+        key = as_period(_column(table, request.time), request.period)
         labels.append(f"{key} AS {identifier(request.period)}")
         keys.append(key)
     for column in (_column(table, name) for name in request.groups):
         labels.append(f"{_label(column)} AS {identifier(column.name)}")
-        keys.append(group(column))
+        keys.append(group_key(column))
     if not keys:
         return Select(f"SELECT {value} AS value FROM {rows}", is_single=True, unit=unit)
     by_time = request.period and not request.limit
@@ -183,11 +183,11 @@ def _value(request: Request, when: str = "") -> str:
     if request.aggregate == "count":
         return f"count({_present(column)}){only}"
     if request.aggregate == "distinct":
-        return f"count(DISTINCT {group(column)}){only}"
+        return f"count(DISTINCT {group_key(column)}){only}"
     if request.aggregate in ("min", "max") and column.kind == "date":
-        return f"CAST({request.aggregate}({moment(column)}){only} AS VARCHAR)"
+        return f"CAST({request.aggregate}({as_timestamp(column)}){only} AS VARCHAR)"
     form = _AGGREGATES.get(request.aggregate, "sum({0})")
-    return f"{form.format(number(column))}{only}"
+    return f"{form.format(as_number(column))}{only}"
 
 
 def _missing(request: Request) -> Select:
@@ -223,7 +223,7 @@ def _each_number(request: Request, form: str) -> Select | None:
     )
     rows = _rows(request)
     parts = [
-        form.format(name=literal(name), x=number(_column(request.table, name)), rows=rows)
+        form.format(name=literal(name), x=as_number(_column(request.table, name)), rows=rows)
         for name in names
     ]
     return Select(" UNION ALL ".join(parts)) if parts else None
@@ -233,8 +233,8 @@ def _relation(request: Request) -> Select | None:
     a, b = (_column(request.table, name) for name in request.columns)
     if {a.kind, b.kind} != {"number"}:
         return None
-    pair = f"corr({number(a)}, {number(b)}) AS correlation"
-    counted = f'count(CASE WHEN {number(a)} IS NOT NULL THEN {number(b)} END) AS "rows"'
+    pair = f"corr({as_number(a)}, {as_number(b)}) AS correlation"
+    counted = f'count(CASE WHEN {as_number(a)} IS NOT NULL THEN {as_number(b)} END) AS "rows"'
     return Select(f"SELECT {pair}, {counted} FROM {_rows(request)}")
 
 
@@ -259,10 +259,10 @@ def _condition(row_filter: Filter, table: Table) -> str:
         return f"contains(lower({present}), {literal(row_filter.values[0].lower())})"
     if column.kind == "number":
         values = [f"CAST({literal(value)} AS DOUBLE)" for value in row_filter.values]
-        text = number(column)
+        text = as_number(column)
     else:
         values = [_grouped(column, value) for value in row_filter.values]
-        text = group(column)
+        text = group_key(column)
     if row_filter.operator == "in":
         return f"{text} IN ({', '.join(values)})"
     if row_filter.operator == "between":
@@ -274,7 +274,7 @@ def _condition(row_filter: Filter, table: Table) -> str:
 def _time_condition(column: ColumnFacts, row_filter: Filter) -> str:
     def end(value: str) -> str:
         period = period_of(value) or "day"
-        return span(column, period)
+        return as_period(column, period)
 
     match row_filter.operator:
         case "between":
@@ -291,7 +291,7 @@ def _time_condition(column: ColumnFacts, row_filter: Filter) -> str:
 
 
 def _within(column: ColumnFacts, value: str) -> str:
-    return f"{span(column, period_of(value) or 'day')} = {literal(value)}"
+    return f"{as_period(column, period_of(value) or 'day')} = {literal(value)}"
 
 
 def _present(column: ColumnFacts) -> str:

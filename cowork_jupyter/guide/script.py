@@ -12,11 +12,11 @@ from ..domain.message_data import Answer, TaskAssignmentData, TextData, ToolCall
 from ..domain.messages import Message
 from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
-from .words import first_line
+from .texts import first_line
 
 
 @dataclass(frozen=True)
-class Result:
+class CallResult:
     ok: bool
     text: str  # output, or the error message
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -29,10 +29,10 @@ class GuideRun:
     is_step: bool = False  # a step of an approved plan
     replans: bool = False  # replan the rest after a failed step
     goal: str = ""  # of the current plan
-    calls: dict[str, list[Result]] = field(default_factory=dict)
+    calls: dict[str, list[CallResult]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)  # by question
 
-    def made(self, tool: str) -> list[dict[str, Any]]:
+    def calls_to(self, tool: str) -> list[dict[str, Any]]:
         calls = [json.loads(key) for key in self.calls]
         return [parameters for name, parameters in calls if name == tool]
 
@@ -40,12 +40,12 @@ class GuideRun:
 def read_run(conversation: Conversation) -> GuideRun:
     messages = conversation.messages
     start = max((at for at, message in enumerate(messages) if _is_request(message)), default=-1)
-    run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
+    run = _new_run(messages[start], conversation) if start >= 0 else GuideRun("")
     calls: dict[str, str] = {}
     for message in messages[start + 1 :]:
         match message.data:
             case ToolCallData() as call:
-                calls[call.call_id] = key_of(call.tool, call.parameters)
+                calls[call.call_id] = call_key(call.tool, call.parameters)
             case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
                 run.calls.setdefault(key, []).append(_result(came, message.text))
             case TextData(answer=Answer(question=question, value=value)):
@@ -53,7 +53,7 @@ def read_run(conversation: Conversation) -> GuideRun:
     return run
 
 
-def key_of(tool: str, parameters: dict[str, Any]) -> str:
+def call_key(tool: str, parameters: dict[str, Any]) -> str:
     """Identifies a call when its result is looked up."""
     return json.dumps([tool, parameters], sort_keys=True, ensure_ascii=False)
 
@@ -65,7 +65,7 @@ def _is_request(message: Message) -> bool:
     return False
 
 
-def _begun(message: Message, conversation: Conversation) -> GuideRun:
+def _new_run(message: Message, conversation: Conversation) -> GuideRun:
     goal = conversation.plan.goal if conversation.plan else ""
     match message.data:
         case TaskAssignmentData(step=PlanStep() as step) as task:
@@ -77,10 +77,10 @@ def _begun(message: Message, conversation: Conversation) -> GuideRun:
     return GuideRun(message.text.strip(), goal=goal)
 
 
-def _result(came: ToolResultData, text: str) -> Result:
+def _result(came: ToolResultData, text: str) -> CallResult:
     if came.error:
-        return Result(False, came.error.message, came.error.details, came.error.code)
-    return Result(True, text, came.facts.model_dump())
+        return CallResult(False, came.error.message, came.error.details, came.error.code)
+    return CallResult(True, text, came.facts.model_dump())
 
 
 class GuideReply(Exception):
@@ -98,11 +98,11 @@ class Script:
 
     def __init__(self, run: GuideRun, conversation: Conversation) -> None:
         self.run = run
-        self.here = conversation
+        self.conversation = conversation
         self._used: Counter[str] = Counter()
 
-    def may(self, *tools: str) -> bool:
-        return self.here.tools.issuperset(tools)
+    def has_tools(self, *tools: str) -> bool:
+        return self.conversation.tools.issuperset(tools)
 
     def done(self, summary: str) -> str:
         return _step_result("done", summary) if self.run.is_step else summary
@@ -111,9 +111,9 @@ class Script:
         """End the run as failed."""
         raise GuideReply(_step_result("failed", why))
 
-    def call(self, tool: str, **parameters: Any) -> Result:
+    def call(self, tool: str, **parameters: Any) -> CallResult:
         """Return the result of a call; make the call if it is new."""
-        key = key_of(tool, parameters)
+        key = call_key(tool, parameters)
         results, place = self.run.calls.get(key, []), self._used[key]
         self._used[key] += 1
         if place < len(results):
@@ -121,7 +121,7 @@ class Script:
         call = {"tool": tool, "parameters": parameters, "terminate": False}
         raise GuideReply(json.dumps(call, ensure_ascii=False))
 
-    def read(self, tool: str, path: str, **parameters: Any) -> Result:
+    def read(self, tool: str, path: str, **parameters: Any) -> CallResult:
         """Fail if the file cannot be read."""
         result = self.call(tool, path=path, **parameters)
         if not result.ok:

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from . import words
+from . import texts
 from .file_names import is_table
 from .script import Script
 from .sources import read_head
 from .tables import Table
 from .understanding.language import Language, language_of
-from .understanding.names import Names, is_key
-from .understanding.reading import main_measure
+from .understanding.names import TableNames, is_key
+from .understanding.slots import main_measure
 from .understanding.synonyms import usual_aggregate
 from .understanding.tokens import tokens_in, word_set
 
@@ -89,7 +89,7 @@ def small_talk(script: Script, text: str) -> str:
     if topic is None:
         return ""
     tables = _first_table(script) if topic in ("hello", "help") else []
-    return words.sign(_answer(topic, tables, language_of(text)))
+    return texts.sign(_answer(topic, tables, language_of(text)))
 
 
 def _first_table(script: Script) -> list[Table]:
@@ -118,7 +118,7 @@ def examples(tables: Sequence[Table], language: Language) -> list[str]:
     if not tables:
         return []
     table = tables[0]
-    measure = main_measure(Names(table))
+    measure = main_measure(TableNames(table))
     groups = [column.name for column in table.categories if not is_key(column.name)]
     german = language == "de"
     found = []

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .file_names import comparable, is_table, named_in, quoted, unquoted
-from .queries import identifier, literal, moment
+from .file_names import comparable, is_table, named_paths, quoted, unquoted
+from .queries import as_timestamp, identifier, literal
 from .script import Script
 from .tables import (
     FORMATS,
@@ -23,7 +23,7 @@ from .tables import (
     table_from,
     table_of,
 )
-from .words import first_line
+from .texts import first_line
 
 _MORE_LINES = 5_000
 _MAX_LOOKED_UP = 40  # columns whose values are looked up in the whole file
@@ -41,33 +41,35 @@ _READERS = {
 
 
 @dataclass(frozen=True)
-class Head:
+class TableHead:
     table: Table | None
     why: str = ""
 
 
-def read_head(script: Script, path: str) -> Head:
+def read_head(script: Script, path: str) -> TableHead:
     kind = Table(path, "", (), has_header=True, first_line=0).format
     if kind == "text":
         return _text_head(script, path)
     rows, why = _rows(script, path, kind)
     table = table_from(path, rows) if rows else None
-    return Head(table, why or ("" if table else "it is not a table I can read"))
+    return TableHead(table, why or ("" if table else "it is not a table I can read"))
 
 
-def query(script: Script, paths: Sequence[str], select: str) -> tuple[list[dict[str, Any]], str]:
+def run_query(
+    script: Script, paths: Sequence[str], select: str
+) -> tuple[list[dict[str, Any]], str]:
     """The rows of a SELECT, or why there are none.
 
     Rows come as JSON, since a printed table cannot be split reliably.
     """
-    if not script.may("query_table"):
+    if not script.has_tools("query_table"):
         return [], "there is no DuckDB here"
     sql = f"SELECT to_json(r) AS r FROM ({select}) r"
     result = script.call("query_table", paths=list(paths), sql=sql, max_rows=1000)
     return (_objects(result.text), "") if result.ok else ([], first_line(result.text))
 
 
-def with_values(script: Script, table: Table) -> Table:
+def complete_values(script: Script, table: Table) -> Table:
     """Complete the known values and date ranges from the whole file."""
     if table.lines is not None and table.lines <= LINES_READ:
         return table
@@ -76,7 +78,7 @@ def with_values(script: Script, table: Table) -> Table:
     if not wanted:
         return table
     selects = " UNION ALL ".join(_looked_up(column, table) for column in wanted)
-    rows, why = query(script, [table.path], selects)
+    rows, why = run_query(script, [table.path], selects)
     if why:
         return _from_more_lines(script, table)
     found = {row["name"]: row for row in rows if isinstance(row.get("name"), str)}
@@ -87,7 +89,7 @@ def with_values(script: Script, table: Table) -> Table:
 def _looked_up(column: ColumnFacts, table: Table) -> str:
     name, path = literal(column.name), literal(table.path)
     if column.kind == "date":
-        when = moment(column)
+        when = as_timestamp(column)
         ends = [f"CAST(CAST({end}({when}) AS DATE) AS VARCHAR)" for end in ("min", "max")]
         return f"SELECT {name} AS name, [{', '.join(ends)}] AS found FROM {path}"
     values = f"SELECT DISTINCT CAST({identifier(column.name)} AS VARCHAR) AS v FROM {path}"
@@ -113,21 +115,21 @@ def _from_more_lines(script: Script, table: Table) -> Table:
     return more if more and more.names == table.names else table
 
 
-def _text_head(script: Script, path: str, lines: int = LINES_READ) -> Head:
+def _text_head(script: Script, path: str, lines: int = LINES_READ) -> TableHead:
     result = script.call("read_file", path=path, end_line=lines)
     if not result.ok:
-        return Head(None, first_line(result.text))
+        return TableHead(None, first_line(result.text))
     facts = result.facts
     if facts.get("binary") or not facts["total_lines"]:
-        return Head(None, "it is not a table I can read")
+        return TableHead(None, "it is not a table I can read")
     # Below them the tool says how to read on.
     text = result.text.split("\n")[: facts["last_line"] - facts["first_line"] + 1]
     table = table_of(path, "\n".join(text), facts["encoding"], facts["total_lines"])
-    return Head(table, "" if table else "it is not a table I can read")
+    return TableHead(table, "" if table else "it is not a table I can read")
 
 
 def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], str]:
-    rows, why = query(script, [path], f"SELECT * FROM {literal(path)} LIMIT {LINES_READ}")
+    rows, why = run_query(script, [path], f"SELECT * FROM {literal(path)} LIMIT {LINES_READ}")
     if rows or not why:
         return rows, why
     if kind.startswith("json"):
@@ -138,7 +140,7 @@ def _rows(script: Script, path: str, kind: str) -> tuple[list[dict[str, Any]], s
         f"import pandas as pd\nprint(pd.{_READERS[kind][0].format(path=path)}.head({LINES_READ})"
         ".to_json(orient='records', lines=True, date_format='iso', date_unit='s'))"
     )
-    if script.may("run_code"):
+    if script.has_tools("run_code"):
         result = script.call("run_code", code=code, where="scratch")
         if result.ok and (rows := _objects(result.text)):
             return rows, ""
@@ -213,7 +215,9 @@ def tables_for(script: Script, text: str, files: Sequence[str]) -> list[Table]:
 def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """Named tables, including paths too deep to be listed."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
-    known = named_in(text, tables, folder_of(script)) or named_in(text, _without_suffix(files))
+    known = named_paths(text, tables, folder_of(script)) or named_paths(
+        text, _without_suffix(files)
+    )
     known = [path for path in known if _is_whole(path, text)]
     bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
     written = [path for path in (*quoted(text), *bare) if is_table(path)]
@@ -245,7 +249,7 @@ def _ends_with(path: str, end: str) -> bool:
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
     others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-    for path in named_in(text, others, folder_of(script)):
+    for path in named_paths(text, others, folder_of(script)):
         if _is_whole(path, text):
             script.fail(
                 f"I cannot read `{path}`. I work with CSV, TSV, Excel, JSON and Parquet files."
@@ -254,7 +258,7 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
 
 def folder_of(script: Script) -> str:
     """Names resolve in the notebook's folder for users, in the top folder for plans."""
-    return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
+    return "" if script.run.is_step else posixpath.dirname(script.conversation.notebook or "")
 
 
 def without_dots(path: str) -> str:
@@ -267,7 +271,7 @@ def _is_output(text: str, path: str) -> bool:
 
 def _readable(script: Script, files: Sequence[str]) -> list[Table]:
     """The tables of the workspace, the nearest to the notebook first."""
-    here = posixpath.dirname(script.here.notebook or "")
+    here = posixpath.dirname(script.conversation.notebook or "")
     found = [path for path in files if is_table(path) and not _SETTINGS.search(path)]
     sure = [path for path in found if not path.lower().endswith(".txt")]
     found = sure or [path for path in found if "require" not in path]
@@ -290,11 +294,11 @@ def _no_table(files: Sequence[str], tried: Sequence[str]) -> str:
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     """The notebook that is named, else the current, else the only one; else ask."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
-    named = named_in(text, notebooks, folder_of(script))
+    named = named_paths(text, notebooks, folder_of(script))
     if named:
         return named[0]
-    if script.here.notebook:
-        return script.here.notebook
+    if script.conversation.notebook:
+        return script.conversation.notebook
     if len(notebooks) == 1:
         return notebooks[0]
     if not notebooks:

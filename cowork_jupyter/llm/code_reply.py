@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from ..domain.replies import ToolCall, ToolCalls
-from .objects import PYTHON
 from .reply import Reply
+from .scanners import PYTHON
 from .structured import MalformedReply, load_object
 
 RUN_CODE = "run_code"

@@ -17,16 +17,16 @@ from pydantic import BaseModel, TypeAdapter
 
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.settings import ProtocolChoice, ToolProtocol
+from .model_probe import NotReachable, ServedModel, provider_of, read_models, with_context_size
 from .protocols import protocol_for
 from .providers import SuggestedModel, find_model
-from .reachable import NotReachable, ServedModel, provider_of, read_models, with_context_size
 
 _LISTING = 1.0
 """Seconds that the first question waits for the server's list of models."""
 _DAY = 86_400.0
 
 
-class Learnt(BaseModel):
+class LearnedModel(BaseModel):
     window: int | None = None
     """Context size in tokens, question and answer together."""
     protocol: ToolProtocol | None = None
@@ -34,7 +34,7 @@ class Learnt(BaseModel):
     at: float = 0.0
 
 
-_KEPT = TypeAdapter(dict[str, Learnt])
+_KEPT = TypeAdapter(dict[str, LearnedModel])
 
 
 class KnownModels:
@@ -52,7 +52,7 @@ class KnownModels:
         self._clock = clock
         self._listed: dict[Connection, dict[str, ServedModel]] = {}
         self._looks: dict[Connection, asyncio.Task[None]] = {}
-        self._learnt: dict[str, Learnt] | None = None
+        self._learnt: dict[str, LearnedModel] | None = None
 
     async def look(self) -> None:
         """Ask the server for its models once, and do not wait long for it."""
@@ -98,11 +98,11 @@ class KnownModels:
     def _suggested(self, model: str) -> SuggestedModel:
         return find_model(self._connection().base_url, model)
 
-    def _of(self, model: str) -> Learnt:
+    def _of(self, model: str) -> LearnedModel:
         if self._learnt is None:
             self._learnt = self._read()
-        learnt = self._learnt.get(self._key(model), Learnt())
-        return learnt if self._clock() - learnt.at < _DAY else Learnt()
+        learnt = self._learnt.get(self._key(model), LearnedModel())
+        return learnt if self._clock() - learnt.at < _DAY else LearnedModel()
 
     def _key(self, model: str) -> str:
         return f"{self._connection().place} {model}".strip()
@@ -119,7 +119,7 @@ class KnownModels:
             temporary.write_bytes(_KEPT.dump_json(self._learnt, exclude_defaults=True))
             temporary.replace(self._file)
 
-    def _read(self) -> dict[str, Learnt]:
+    def _read(self) -> dict[str, LearnedModel]:
         with suppress(OSError, ValueError):  # not there, or broken: nothing is known
             return _KEPT.validate_json(self._file.read_bytes()) if self._file else {}
         return {}

@@ -23,7 +23,7 @@ from ..domain.plan import Plan
 from ..domain.redaction import without_surrogates
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
 from ..domain.team import with_known_roles
-from .objects import CALLS
+from .scanners import CALLS
 
 _PYTHON = re.compile(r"\s*\{\s*'")
 _SPACE = re.compile(r"\s*")

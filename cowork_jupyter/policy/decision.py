@@ -80,7 +80,9 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class DecidedCall:
+    """A proposed call with a verdict for each of its parts; the strictest counts."""
+
     call: ProposedCall
     verdicts: tuple[Verdict, ...]
     each_time: bool = False
@@ -117,7 +119,7 @@ class Judgement:
         settled = any(verdict.by_administrator for verdict in verdicts)
         if not asking or settled or not all(map(may_be_kept, asking)):
             return []
-        texts = list(dict.fromkeys(_narrowest(part, anchors) for part in asking))
+        texts = list(dict.fromkeys(_narrowest_rule(part, anchors) for part in asking))
         # A name that cannot be displayed cannot be in a rule either.
         broken = (read_rule(Effect.ALLOW, text, Scope.SESSION).problem for text in texts)
         return [] if any(broken) else texts
@@ -139,32 +141,32 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
         )
 
 
-def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judgement:
+def decide_call(role: AgentRole, call: ProposedCall, context: DecisionContext) -> DecidedCall:
     try:
         check_ceiling(role, call.tool, call.permissions)
     except Forbidden as refusal:
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
-        return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message, "ceiling"),))
-    if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not around.confined:
+        return DecidedCall(call, (Verdict(whole, Effect.DENY, refusal.message, "ceiling"),))
+    if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not context.confined:
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
         why = f"Commands of the {role} must not write, and no sandbox here can prevent that."
-        return Judgement(call, (Verdict(whole, Effect.DENY, why, "no_sandbox"),))
-    verdicts = tuple(_verdict(role, part, around) for part in call.parts)
-    return Judgement(call, verdicts, any(_is_unconfined(part, around) for part in call.parts))
+        return DecidedCall(call, (Verdict(whole, Effect.DENY, why, "no_sandbox"),))
+    verdicts = tuple(_verdict(role, part, context) for part in call.parts)
+    return DecidedCall(call, verdicts, any(_is_unconfined(part, context) for part in call.parts))
 
 
-def _is_unconfined(part: CallPart, around: DecisionContext) -> bool:
+def _is_unconfined(part: CallPart, context: DecisionContext) -> bool:
     """Whether it is a command without a sandbox that no policy names word by word."""
-    if around.confined or part.tool != COMMAND_TOOL or not part.command:
+    if context.confined or part.tool != COMMAND_TOOL or not part.command:
         return False
-    policy = _with(Effect.ALLOW, around.unattended.about(part.rules))
+    policy = _with_effect(Effect.ALLOW, context.unattended.about(part.rules))
     return not any(rule.is_exact and matches_command(rule, part.command.words) for rule in policy)
 
 
-def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
+def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdict:
     if part.host:
-        return _about_network(part, around.rules.about(part.rules))
-    candidates = around.rules.about(part.rules)
+        return _network_verdict(part, context.rules.about(part.rules))
+    candidates = context.rules.about(part.rules)
     if part.deny_only:
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
     if part.command:
@@ -174,8 +176,8 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         candidates = [
             candidate for candidate in candidates if candidate.is_bare or candidate.head in heads
         ]
-    matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
-    for rule in _with(Effect.DENY, matching):
+    matching = [rule for rule in candidates if _is_about(rule, part, context.anchors)]
+    for rule in _with_effect(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
         said = f"The rule '{rule}' denies {part.label}.{why}"
         return Verdict(part, Effect.DENY, said, "rule", rule.scope)
@@ -183,38 +185,38 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         why = f"{part.label} is protected because {part.protected}, so it always asks."
         return Verdict(part, Effect.ASK, why, "protected")
     if part.deny_only:
-        for rule in _with(Effect.ASK, matching):
-            return _asks(rule, part)
+        for rule in _with_effect(Effect.ASK, matching):
+            return _asking_verdict(rule, part)
         return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.label}.", "not_forbidden")
     for doubt in part.doubts:
         why = doubt.rstrip(".")
         return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.", "doubt")
-    for rule in _with(Effect.ASK, matching):
-        return _asks(rule, part)
-    if _is_unconfined(part, around):
+    for rule in _with_effect(Effect.ASK, matching):
+        return _asking_verdict(rule, part)
+    if _is_unconfined(part, context):
         return Verdict(part, Effect.ASK, UNCONFINED, "no_sandbox")
-    allowing = list(_with(Effect.ALLOW, matching))
+    allowing = list(_with_effect(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
             said = f"The rule '{rule}' allows {part.label}."
             return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
-    verdict = _without_rules(role, part, around)
+    verdict = _default_verdict(role, part, context)
     if allowing and verdict.effect is Effect.ASK:
         more = f" The rule '{allowing[0]}' does not cover that."
         return replace(verdict, because=verdict.because + more)
     return verdict
 
 
-def _asks(rule: Rule, part: CallPart) -> Verdict:
+def _asking_verdict(rule: Rule, part: CallPart) -> Verdict:
     said = f"The rule '{rule}' asks about {part.label}."
     return Verdict(part, Effect.ASK, said, "rule", rule.scope)
 
 
-def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
+def _network_verdict(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     """Neither a plan nor a rule about commands grants the network, only a `network` rule."""
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
-        for rule in _with(effect, matching):
+        for rule in _with_effect(effect, matching):
             said = f"{part.label} The rule '{rule}' covers that."
             return Verdict(part, effect, said, "rule", rule.scope)
     for rule in rules if part.host == ANY_HOST else ():
@@ -224,14 +226,14 @@ def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
             effect = rule.counts_as if rule.scope is Scope.ADMIN else Effect.ASK
             why = f"{part.label} The rule '{rule}' may cover one of them."
             return Verdict(part, effect, why, "rule", rule.scope)
-    for rule in _with(Effect.ALLOW, matching):
+    for rule in _with_effect(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
             said = f"{part.label} The rule '{rule}' allows that."
             return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
     return Verdict(part, Effect.ASK, part.label, "network")
 
 
-def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
+def _default_verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdict:
     if part.always_ask_reason:
         why = f"{part.label}: {part.always_ask_reason}, so it always asks."
         return Verdict(part, Effect.ASK, why, "always_asks")
@@ -243,14 +245,14 @@ def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> 
         return Verdict(part, Effect.ALLOW, why, "cannot_write")
     if part.risk is Risk.LOW:
         return Verdict(part, Effect.ALLOW, f"{part.label} only reads.", "reads")
-    if around.grant and around.grant.covers(part, around.anchors):
-        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.label}.", "plan")
-    beyond = f", which is not part of {around.grant.label}" if around.grant else ""
-    why = f"{_what(part)}{beyond}; nothing allows that yet."
+    if context.grant and context.grant.covers(part, context.anchors):
+        return Verdict(part, Effect.ALLOW, f"{context.grant.label} covers {part.label}.", "plan")
+    beyond = f", which is not part of {context.grant.label}" if context.grant else ""
+    why = f"{_action(part)}{beyond}; nothing allows that yet."
     return Verdict(part, Effect.ASK, why, "not_allowed_yet")
 
 
-def _what(part: CallPart) -> str:
+def _action(part: CallPart) -> str:
     if part.command:
         return f"It runs {part.label}"
     if part.target:
@@ -294,11 +296,11 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
     return rule.is_bare or (bool(part.fingerprint) and rule.pattern == f"={part.fingerprint}")
 
 
-def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
+def _with_effect(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
     return (rule for rule in rules if rule.counts_as is effect)
 
 
-def _narrowest(part: CallPart, anchors: AnchorDirs) -> str:
+def _narrowest_rule(part: CallPart, anchors: AnchorDirs) -> str:
     if part.host:
         return f"{NETWORK}({part.host})"
     if part.command:
@@ -312,14 +314,14 @@ def _narrowest(part: CallPart, anchors: AnchorDirs) -> str:
 
 def always_denied(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     """Tools that a bare rule denies; they are not even offered."""
-    return _ruled(rules, tools, Effect.DENY)
+    return _tools_with_rule(rules, tools, Effect.DENY)
 
 
 def denied_or_asked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     """Tools that a bare rule denies or asks about."""
-    return _ruled(rules, tools, Effect.DENY, Effect.ASK)
+    return _tools_with_rule(rules, tools, Effect.DENY, Effect.ASK)
 
 
-def _ruled(rules: Iterable[Rule], tools: Iterable[str], *effects: Effect) -> set[str]:
+def _tools_with_rule(rules: Iterable[Rule], tools: Iterable[str], *effects: Effect) -> set[str]:
     bare = [rule for rule in rules if rule.active and rule.is_bare and rule.counts_as in effects]
     return {tool for tool in tools if any(rule.names(tool) for rule in bare)}

@@ -4,8 +4,10 @@ Both are views of the log. Nothing here stores anything.
 """
 
 from .audit import Audit, audit
+from .conversation_log import ConversationLog, read_log
 from .export import Export, ExportFormat, export
-from .facts import Facts, facts_of
 from .redactor import Redactor
 
-__all__ = ["Audit", "Export", "ExportFormat", "Facts", "Redactor", "audit", "export", "facts_of"]
+__all__ = [
+    "Audit", "ConversationLog", "Export", "ExportFormat", "Redactor", "audit", "export", "read_log",
+]  # fmt: skip

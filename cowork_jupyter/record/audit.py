@@ -19,9 +19,16 @@ from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..effects.figure_index import without_source
 from ..tools.base import Tool
 from .card_model import EffectSummary
-from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
-from .facts import Facts
-from .trail import LoggedUse, Trace, seconds_in, tool_uses, traces_of, work_by_task
+from .conversation_log import ConversationLog
+from .deviations import Deviation, DeviationFinder, StepGraph, only_reads
+from .step_traces import (
+    LoggedToolUse,
+    StepTrace,
+    step_traces,
+    timing_by_task,
+    tool_uses,
+    total_seconds,
+)
 
 EffectsByCall = Mapping[str | None, Sequence[EffectSummary]]
 
@@ -138,51 +145,51 @@ class Audit(BaseModel):
     totals: Totals = Totals()
 
 
-def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
+def audit(log: ConversationLog, tools: Mapping[str, Tool]) -> Audit:
     """Compare the plan that was executed last with the log. `tools` says what each may do."""
-    uses = tool_uses(facts.messages, facts.moves)
-    traces = traces_of(facts, uses, work_by_task(facts.events))
-    finder = DeviationFinder(facts, tools, StepGraph(traces))
+    uses = tool_uses(log.messages, log.moves)
+    traces = step_traces(log, uses, timing_by_task(log.events))
+    finder = DeviationFinder(log, tools, StepGraph(traces))
     started = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
     order = {key: place for place, (_, key) in enumerate(sorted(started), start=1)}
-    effects = _effects_by_call(facts)
+    effects = _effects_by_call(log)
     steps = [
         _step_audit(trace, place, order.get(trace.step.id), finder, effects)
         for place, trace in enumerate(traces.values(), start=1)
     ]
     inside = {id(use) for trace in traces.values() for use in trace.uses}
-    revision = facts.revision
+    revision = log.revision
     return Audit(
-        context_id=facts.context.id,
+        context_id=log.context.id,
         revision=revision.revision if revision else 0,
         goal=revision.plan.goal if revision else "",
         made_at=revision.made_at if revision else None,
-        executed_by=facts.executed_by,
+        executed_by=log.executed_by,
         planned_time=revision.plan.estimated_total_time if revision else "",
         steps=steps,
         outside=_outside([use for use in uses if id(use) not in inside], tools, effects),
-        figures=list(_unseen(facts.messages)),
-        assumptions=list(_assumed(facts)),
+        figures=list(_unseen(log.messages)),
+        assumptions=list(_assumed(log)),
         totals=Totals(
             steps=len(steps),
             completed=sum(step.status is StepStatus.COMPLETED for step in steps),
             deviations=sum(len(step.deviations) for step in steps),
             tool_calls=len(uses),
-            seconds=seconds_in(span for trace in traces.values() for span in trace.spans),
-            tokens=sum(job.usage.total_tokens for job in facts.jobs),
+            seconds=total_seconds(span for trace in traces.values() for span in trace.spans),
+            tokens=sum(job.usage.total_tokens for job in log.jobs),
         ),
     )
 
 
-def _effects_by_call(facts: Facts) -> EffectsByCall:
+def _effects_by_call(log: ConversationLog) -> EffectsByCall:
     found: dict[str | None, list[EffectSummary]] = {}
-    for effect in facts.event_data(DataEffect):
+    for effect in log.event_data(DataEffect):
         found.setdefault(effect.call_id, []).append(EffectSummary.from_model(effect))
     return found
 
 
 def _step_audit(
-    trace: Trace, place: int, order: int | None, finder: DeviationFinder, effects: EffectsByCall
+    trace: StepTrace, place: int, order: int | None, finder: DeviationFinder, effects: EffectsByCall
 ) -> StepAudit:
     step, changed = trace.step, finder.changed(trace)
     return StepAudit(
@@ -204,7 +211,7 @@ def _step_audit(
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
-            seconds=seconds_in(trace.spans),
+            seconds=total_seconds(trace.spans),
             attempts=trace.attempts,
             rounds=max((task.round for task in trace.tasks), default=0),
         ),
@@ -214,9 +221,9 @@ def _step_audit(
 
 
 def _outside(
-    uses: Iterable[LoggedUse], tools: Mapping[str, Tool], effects: EffectsByCall
+    uses: Iterable[LoggedToolUse], tools: Mapping[str, Tool], effects: EffectsByCall
 ) -> list[Outside]:
-    groups: dict[tuple[str | None, AgentRole | None], list[LoggedUse]] = {}
+    groups: dict[tuple[str | None, AgentRole | None], list[LoggedToolUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
     return [
@@ -242,10 +249,10 @@ def _unseen(messages: Iterable[Message]) -> Iterator[UnseenFigure]:
                     yield UnseenFigure(text=text, message_id=message.id, job_id=message.job_id)
 
 
-def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
-    for assumption in facts.revision.plan.assumptions if facts.revision else []:
+def _assumed(log: ConversationLog) -> Iterator[StatedAssumption]:
+    for assumption in log.revision.plan.assumptions if log.revision else []:
         yield StatedAssumption(**dict(assumption))
-    for message in facts.messages:
+    for message in log.messages:
         match message.data:
             case TextData(assumptions=assumed) | TaskResultData(assumptions=assumed):
                 for assumption in assumed:
@@ -253,7 +260,7 @@ def _assumed(facts: Facts) -> Iterator[StatedAssumption]:
 
 
 def _work(
-    uses: list[LoggedUse],
+    uses: list[LoggedToolUse],
     tools: Mapping[str, Tool],
     effects: EffectsByCall,
     found: Iterable[str] = (),
@@ -261,8 +268,8 @@ def _work(
     """`found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
-    changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]
-    seen = [path for use in uses if only_looks(use, tools) for path in use.paths]
+    changed = [path for use in uses if not only_reads(use, tools) for path in use.paths]
+    seen = [path for use in uses if only_reads(use, tools) for path in use.paths]
     return ToolWork(
         tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
         files=list(dict.fromkeys([*changed, *found])),

@@ -27,7 +27,7 @@ MAX_CARD = 13_000
 """Bytes of the data in a saved notebook, where every value is on a line of its own."""
 _INDENT = 6
 
-_KEPT = {
+_SAVED_FIELDS = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
     MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error", "figures"),
     MessageType.PLAN: (),
@@ -43,7 +43,7 @@ _KEPT = {
     ),
 }
 """The fields of a message's data that its card needs; of other types, all."""
-_TEXTLESS = (
+_WITHOUT_TEXT = (
     MessageType.TOOL_RESULT,
     MessageType.PLAN,
     MessageType.TASK_ASSIGNMENT,  # our own prompt to an agent
@@ -119,14 +119,14 @@ class _CardBuilder:
             "context_id": run.context.id,
             "job_id": run.job.id,
             "role": run.role.value,
-            "roles": [RoleLook.look(role).model_dump() for role in run.cast],
+            "roles": [RoleLook.look(role).model_dump() for role in run.roles],
             "title": self._cut(run.title, allowed.text),
             "snapshot": self._snapshot(allowed),
             "saved_at": run.as_of,
         }
 
     def _snapshot(self, allowed: Allowance) -> dict[str, Any]:
-        run, job = self.run, self.run.present
+        run, job = self.run, self.run.current_job
         messages = run.messages[-allowed.messages :] if allowed.messages else []
         return {
             "seq": run.seq,
@@ -157,8 +157,8 @@ class _CardBuilder:
     def _message(self, message: Message, allowed: Allowance) -> dict[str, Any]:
         kind = message.message_type
         whole = message.data.model_dump(mode="json")
-        data = {key: whole[key] for key in _KEPT.get(kind, whole) if key in whole}
-        text = "" if kind in _TEXTLESS else message.text
+        data = {key: whole[key] for key in _SAVED_FIELDS.get(kind, whole) if key in whole}
+        text = "" if kind in _WITHOUT_TEXT else message.text
         facts = message.model_dump(mode="json", exclude={"content", "data", "context_id"})
         return {
             **facts,

@@ -20,7 +20,7 @@ from .export import duration
 from .markdown import code, line, quote
 from .redactor import Redactor
 from .run import EXECUTED, RecordedRun, asked_by
-from .trail import moment, tool_uses
+from .step_traces import timestamp, tool_uses
 
 MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
 """Bytes in a notebook file, as Markdown and as plain text."""
@@ -85,7 +85,7 @@ class _Writer:
         yield self._data(words)
         yield self._answer(answer)
         yield from self._afterwards(answer)
-        if error := run.present.error:
+        if error := run.current_job.error:
             if "\n" in error:
                 yield f"**Error:**\n\n{self._quote(error, answer)}"
             else:
@@ -93,8 +93,8 @@ class _Writer:
 
     def _state(self) -> str:
         """`completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
-        job, usage = self._run.present, self._run.usage
-        began, ended = moment(job.created_at), moment(job.completed_at or "")
+        job, usage = self._run.current_job, self._run.usage
+        began, ended = timestamp(job.created_at), timestamp(job.completed_at or "")
         parts = [
             "plan ready" if self._run.is_plan_ready else job.status.value,
             duration(ended - began) if began is not None and ended is not None else "",

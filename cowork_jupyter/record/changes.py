@@ -17,7 +17,7 @@ from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
 from ..domain.expectations import FILE
 from ..domain.plan import Plan, PlanStep, describe_change
-from ..effects.checking import in_words
+from ..effects.checking import expectation_text
 from ..effects.files import parquet_shape
 from ..tools.diff import Diff, diff
 from ..tools.documents import cells_of, is_notebook
@@ -312,7 +312,7 @@ def _of_plan(plan: Plan) -> dict[str, str]:
 def _of_step(plan: Plan, step: PlanStep) -> dict[str, str]:
     """Keyed by display names. People know the dependencies by step number, not by id."""
     earlier = [str(plan.step(step_id).step_number) for step_id in step.depends_on]
-    expected = [f"{each.of.removeprefix(FILE)}: {in_words(each)}" for each in step.expects]
+    expected = [f"{each.of.removeprefix(FILE)}: {expectation_text(each)}" for each in step.expects]
     return {
         "action": step.action,
         "reason": step.reason,

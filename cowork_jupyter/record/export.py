@@ -16,11 +16,11 @@ from ..domain.roles import DEFAULT_ROLE
 from ..tools.base import Tool
 from .audit import Audit, Outside, StepAudit, ToolWork, audit
 from .card_model import EffectSummary
-from .facts import Facts
+from .conversation_log import ConversationLog
 from .markdown import assumption, code, cut, fenced, line, quote, table
 from .redactor import Redactor
 from .run import EXECUTED
-from .trail import moment
+from .step_traces import timestamp
 from .transcript import transcript
 
 _MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
@@ -28,27 +28,27 @@ _MAX_CODE = (60, 4_000)
 _MAX_NAMES = 12
 
 
-def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
+def report(log: ConversationLog, audit: Audit, redactor: Redactor) -> list[str]:
     """Sections that can stand alone: of a Markdown file, or cells of a notebook."""
     sections = [
-        *_heading(facts),
-        *_goal(facts, audit),
+        *_heading(log),
+        *_goal(log, audit),
         *_plan(audit),
         *_deviations(audit),
         *_data(audit),
         *_outside(audit),
         *_figures(audit),
         *_assumptions(audit),
-        *_suggestions(facts),
-        *_talk(facts, redactor),
+        *_suggestions(log),
+        *_conversation(log, redactor),
     ]
     return [redactor.clean(section) for section in sections]
 
 
-def _heading(facts: Facts) -> Iterator[str]:
-    context = facts.context
-    acted = dict.fromkeys(message.agent_role for message in facts.messages if message.agent_role)
-    models = (charged.model for charged in facts.event_data(UsageCharged))
+def _heading(log: ConversationLog) -> Iterator[str]:
+    context = log.context
+    acted = dict.fromkeys(message.agent_role for message in log.messages if message.agent_role)
+    models = (charged.model for charged in log.event_data(UsageCharged))
     names = dict.fromkeys(name for name in (context.model, *models) if name)
     about = [
         _day(context.created_at),
@@ -56,18 +56,18 @@ def _heading(facts: Facts) -> Iterator[str]:
         ", ".join(role.spec.label for role in acted or [context.role]),
         code(context.notebook) if context.notebook else "",
     ]
-    yield f"# {line(title_of(facts))}\n\n{' · '.join(part for part in about if part)}"
+    yield f"# {line(title_of(log))}\n\n{' · '.join(part for part in about if part)}"
 
 
-def title_of(facts: Facts) -> str:
-    first = next((message.text for message in facts.messages if message.role == "user"), "")
+def title_of(log: ConversationLog) -> str:
+    first = next((message.text for message in log.messages if message.role == "user"), "")
     words = " ".join(first.split())
     shortened = words if len(words) <= 60 else f"{words[:59]}…"
-    return facts.context.title or shortened or "Conversation"
+    return log.context.title or shortened or "Conversation"
 
 
-def _goal(facts: Facts, audit: Audit) -> Iterator[str]:
-    asked = next((message.text for message in facts.messages if message.role == "user"), "")
+def _goal(log: ConversationLog, audit: Audit) -> Iterator[str]:
+    asked = next((message.text for message in log.messages if message.role == "user"), "")
     if (goal := audit.goal or asked).strip():
         yield f"## Goal\n\n{quote(goal)}"
 
@@ -194,9 +194,9 @@ def _who(outside: Outside) -> str:
     return outside.role.spec.label if outside.role else "Somebody"
 
 
-def _suggestions(facts: Facts) -> Iterator[str]:
-    decided = {each.id: each.decision for each in facts.event_data(SuggestionDecided)}
-    for number, suggestion in enumerate(facts.event_data(SuggestionMade)):
+def _suggestions(log: ConversationLog) -> Iterator[str]:
+    decided = {each.id: each.decision for each in log.event_data(SuggestionDecided)}
+    for number, suggestion in enumerate(log.event_data(SuggestionMade)):
         about = [
             f"**{suggestion.kind.capitalize()}**",
             code(suggestion.cell_id),
@@ -212,8 +212,8 @@ def _suggestions(facts: Facts) -> Iterator[str]:
         yield f"{head}{' · '.join(filter(None, about))}\n\n{content}"
 
 
-def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:
-    for number, part in enumerate(transcript(facts, redactor)):
+def _conversation(log: ConversationLog, redactor: Redactor) -> Iterator[str]:
+    for number, part in enumerate(transcript(log, redactor)):
         yield part if number else f"## Conversation\n\n{part}"
 
 
@@ -227,7 +227,7 @@ def duration(seconds: float) -> str:
 
 
 def _day(time: str) -> str:
-    at = moment(time)
+    at = timestamp(time)
     if at is None:
         return line(time)
     day = datetime.fromtimestamp(at, UTC)
@@ -261,26 +261,26 @@ class Export:
 
 
 def export(
-    facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], redactor: Redactor
+    log: ConversationLog, kind: ExportFormat, tools: Mapping[str, Tool], redactor: Redactor
 ) -> Export:
     if kind is ExportFormat.JSONL:
-        text = "".join(f"{line}\n" for line in _lines(facts, redactor))
+        text = "".join(f"{line}\n" for line in _lines(log, redactor))
     else:
-        sections = report(facts, audit(facts, tools), redactor)
+        sections = report(log, audit(log, tools), redactor)
         is_markdown = kind is ExportFormat.MARKDOWN
         markdown = "\n\n".join(sections) + "\n"
-        text = markdown if is_markdown else _notebook(facts.context.id, sections)
-    return Export(kind.content_type, _file_name(facts, kind, redactor), text.encode())
+        text = markdown if is_markdown else _notebook(log.context.id, sections)
+    return Export(kind.content_type, _file_name(log, kind, redactor), text.encode())
 
 
-def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
+def _lines(log: ConversationLog, redactor: Redactor) -> Iterator[str]:
     """The context, then every event in order, with whole messages.
 
     In ASCII, so that no odd character in some text ends a line or cannot be written.
     """
-    context = {"type": "context", "data": redactor.mask_value(facts.context.model_dump())}
+    context = {"type": "context", "data": redactor.mask_value(log.context.model_dump())}
     yield json.dumps(context)
-    for event in redactor.mask_events(facts.events):
+    for event in redactor.mask_events(log.events):
         yield json.dumps(event)
 
 
@@ -299,9 +299,9 @@ def _notebook(context_id: str, sections: list[str]) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-def _file_name(facts: Facts, kind: ExportFormat, redactor: Redactor) -> str:
+def _file_name(log: ConversationLog, kind: ExportFormat, redactor: Redactor) -> str:
     """A name that is safe on any system and in headers."""
-    words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(facts)).lower())
+    words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(log)).lower())
     title = "-".join(words)[:40].strip("-") or "conversation"
-    day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)
+    day = re.match(r"\d{4}-\d\d-\d\d", log.context.created_at)
     return "-".join(part for part in ("cowork", day[0] if day else "", title) if part) + f".{kind}"

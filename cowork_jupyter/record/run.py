@@ -15,7 +15,7 @@ from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
 from .card_model import UserDecision
-from .facts import withhold
+from .conversation_log import withhold
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RecordedRun:
     """Jobs that were started on this card, and executions of the plan that was made on it."""
     effects: list[DataEffect] = field(default_factory=list)
     guidance: list[Guidance] = field(default_factory=list)
-    living: Callable[[AgentRole], AgentRole] = lambda role: role
+    resolve_role: Callable[[AgentRole], AgentRole] = lambda role: role
     """Resolves a role that was stored by name to its current definition."""
     as_of: str = field(default_factory=now)
     """When reading began: what happened later may be missing."""
@@ -43,7 +43,7 @@ class RecordedRun:
         return sorted([self.job, *self.others], key=lambda job: (job.created_at, job.id))
 
     @cached_property
-    def present(self) -> Job:
+    def current_job(self) -> Job:
         """The job that runs, or ran last. A check of the notebook is not what a card is about."""
         about = [job for job in self.jobs if job.kind is not JobKind.CHECK] or [self.job]
         return next((job for job in about if not job.status.is_final), about[-1])
@@ -51,12 +51,12 @@ class RecordedRun:
     @property
     def role(self) -> AgentRole:
         """Who worked last, and gets the next message."""
-        return self.living(self.present.role)
+        return self.resolve_role(self.current_job.role)
 
     @property
-    def cast(self) -> list[AgentRole]:
+    def roles(self) -> list[AgentRole]:
         acting = [job.role for job in self.jobs] + [task.role for task in self.tasks]
-        return [self.living(role) for role in dict.fromkeys(acting)]
+        return [self.resolve_role(role) for role in dict.fromkeys(acting)]
 
     @property
     def usage(self) -> Usage:
@@ -70,9 +70,10 @@ class RecordedRun:
 
     @property
     def is_plan_ready(self) -> bool:
-        if self.revision is None or not self.present.status.is_final:
+        job = self.current_job
+        if self.revision is None or not job.status.is_final:
             return False
-        if self.present.kind is not JobKind.PLAN and self.present.status is not JobStatus.COMPLETED:
+        if job.kind is not JobKind.PLAN and job.status is not JobStatus.COMPLETED:
             return False
         return all(job.plan_revision != self.revision.revision for job in self.executions)
 
@@ -109,8 +110,8 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
     return [done[key] for key in finished if key in done]
 
 
-def run_of(
-    store: Store, job_id: str, living: Callable[[AgentRole], AgentRole] = lambda role: role
+def read_run(
+    store: Store, job_id: str, resolve_role: Callable[[AgentRole], AgentRole] = lambda role: role
 ) -> RecordedRun:
     """Reads `seq` first, so that whatever is stored meanwhile is sent again."""
     as_of = now()
@@ -130,7 +131,7 @@ def run_of(
         others=others,
         effects=store.data_effects(job.context_id, *ids),
         guidance=store.guidance_used(job.context_id, *ids),
-        living=living,
+        resolve_role=resolve_role,
         as_of=as_of,
     )
 
@@ -158,13 +159,13 @@ EXECUTED: dict[Initiator, str] = {
     "guest": "was executed by another agent",
 }
 """By who had a revision executed: only a person approves."""
-_NOBODY = re.compile(r"[0-9a-f]{32}")
+_ANONYMOUS = re.compile(r"[0-9a-f]{32}")
 """Jupyter's names for users authenticated by token: they identify no person."""
 
 
 def asked_by(run: RecordedRun) -> str:
     """Empty if the server knows no name."""
-    return "" if _NOBODY.fullmatch(run.owner) else run.owner
+    return "" if _ANONYMOUS.fullmatch(run.owner) else run.owner
 
 
 def decisions(run: RecordedRun) -> list[UserDecision]:

@@ -18,10 +18,10 @@ from ..domain.message_data import (
     TextData,
 )
 from ..domain.messages import ImagePart, Message, MessageType
-from .facts import Facts
+from .conversation_log import ConversationLog
 from .markdown import code, cut, fenced, line, plain, quote
 from .redactor import Redactor
-from .trail import LoggedUse, moment, tool_uses
+from .step_traces import LoggedToolUse, timestamp, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
 """Parameters that hold code to run, and the language to show it in."""
@@ -30,11 +30,11 @@ _MAX_CODE = (60, 4_000)
 _PICTURE = "*(a picture, not shown here)*"
 
 
-def transcript(facts: Facts, redactor: Redactor) -> Iterator[str]:
+def transcript(log: ConversationLog, redactor: Redactor) -> Iterator[str]:
     """The conversation in sections; consecutive tool calls share one."""
-    writer = _Writer(facts, redactor)
+    writer = _Writer(log, redactor)
     calls: list[str] = []
-    for message in facts.messages:
+    for message in log.messages:
         if message.id in writer.uses:
             calls.append(writer.call(writer.uses[message.id]))
         elif message.message_type is not MessageType.TOOL_RESULT:
@@ -48,17 +48,17 @@ def transcript(facts: Facts, redactor: Redactor) -> Iterator[str]:
 
 
 class _Writer:
-    def __init__(self, facts: Facts, redactor: Redactor) -> None:
-        self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
+    def __init__(self, log: ConversationLog, redactor: Redactor) -> None:
+        self.uses = {use.call.id: use for use in tool_uses(log.messages)}
         self._redactor = redactor
-        self._steps = _step_numbers(facts)
-        answered = facts.event_data(QuestionAnswered)
+        self._steps = _step_numbers(log)
+        answered = log.event_data(QuestionAnswered)
         self._answers = {each.id: each.value for each in answered if each.value is not None}
-        self._askers = _askers(facts)
+        self._askers = _askers(log)
         self._last_words: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
-    def call(self, use: LoggedUse) -> str:
+    def call(self, use: LoggedToolUse) -> str:
         step = self._step(use.call)
         outcome = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
@@ -67,7 +67,7 @@ class _Writer:
         blocks = self._blocks(use)
         return "\n\n".join([head, *blocks]) + ("\n" if blocks else "")
 
-    def _blocks(self, use: LoggedUse) -> list[str]:
+    def _blocks(self, use: LoggedToolUse) -> list[str]:
         given = use.parameters
         blocks = [
             self._cut(given[name], _MAX_CODE, language)
@@ -150,7 +150,7 @@ class _Writer:
         return head if is_repeated else f"{head}\n\n{quote(message.text)}"
 
     def _speaker(self, message: Message) -> str:
-        at = moment(message.created_at)
+        at = timestamp(message.created_at)
         time = f", {datetime.fromtimestamp(at, UTC):%H:%M}" if at is not None else ""
         return self._name(message) + time
 
@@ -169,11 +169,11 @@ class _Writer:
         return f"Step {line(number)}" if number else ""
 
 
-def _askers(facts: Facts) -> dict[str, str]:
+def _askers(log: ConversationLog) -> dict[str, str]:
     """By message: who began a job with it, if not a person."""
-    jobs = {job.id: job for job in facts.jobs if job.by != "person"}
+    jobs = {job.id: job for job in log.jobs if job.by != "person"}
     found = {}
-    for message in facts.messages:
+    for message in log.messages:
         job = jobs.pop(message.job_id or "", None) if message.role == "user" else None
         if job and isinstance(message.data, TextData):
             cell = f"A cell of {line(job.notebook)}" if job.notebook else "A program"
@@ -181,15 +181,15 @@ def _askers(facts: Facts) -> dict[str, str]:
     return found
 
 
-def _step_numbers(facts: Facts) -> dict[str, str]:
+def _step_numbers(log: ConversationLog) -> dict[str, str]:
     """By task: the number of its step in the plan its job executes."""
     numbers = {
         (revision.plan_id, revision.revision, step.id): str(step.step_number)
-        for revision in facts.revisions
+        for revision in log.revisions
         for step in revision.plan.steps
     }
     found = {}
-    for job in facts.jobs:
+    for job in log.jobs:
         for task in job.tasks:
             key = (job.plan_id or "", job.plan_revision or 0, task.step_id)
             found[task.id] = numbers.get(key, task.step_id)

@@ -70,7 +70,7 @@ class RoleCatalog:
     _seen: dict[Source, tuple[object, Declarations]] = field(default_factory=dict, repr=False)
 
     def all(self) -> list[AgentRole]:
-        return [*AgentRole, *(self._living(role.spec.name) for role in self._effective().items)]
+        return [*AgentRole, *(self._resolve(role.spec.name) for role in self._effective().items)]
 
     def named(self, name: str) -> AgentRole | None:
         return next((role for role in self.all() if role.value == name), None)
@@ -84,9 +84,9 @@ class RoleCatalog:
             raise InvalidInput(why, code="unknown_role")
         return role
 
-    def living(self, role: AgentRole) -> AgentRole:
+    def resolve(self, role: AgentRole) -> AgentRole:
         """A stored or received role, with its current rights."""
-        return role if role in list(AgentRole) else self._living(role.value)
+        return role if role in list(AgentRole) else self._resolve(role.value)
 
     def offers(self) -> Iterator[Offer]:
         """What came with the workspace, trusted or not."""
@@ -96,7 +96,7 @@ class RoleCatalog:
     def problems(self) -> list[Problem]:
         return self._effective().problems
 
-    def _living(self, name: str) -> AgentRole:
+    def _resolve(self, name: str) -> AgentRole:
         return AgentRole.found_by(name, partial(self._spec_now, name))
 
     def _spec_now(self, name: str) -> RoleSpec | None:

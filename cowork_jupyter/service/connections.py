@@ -20,8 +20,8 @@ from ..domain.redaction import Mask, is_real_key, without_credentials
 from ..domain.settings import Settings
 from ..llm.client import observe_answer
 from ..llm.keys import Keys
+from ..llm.model_probe import NotReachable, check_key, probe
 from ..llm.providers import Provider, provider_at
-from ..llm.reachable import NotReachable, check_key, probe
 from ..llm.tokens import TokenCounter
 from ..policy.administrator import WHO, Administrator
 from ..policy.settings_file import SettingsFile

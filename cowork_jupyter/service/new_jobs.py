@@ -14,7 +14,7 @@ from ..domain.errors import InvalidInput, Unavailable
 from ..domain.message_data import TextData
 from ..domain.messages import ImagePart, Message, TextPart
 from ..domain.roles import AgentRole
-from ..llm.reachable import HOW_TO_CONNECT, ModelProbe
+from ..llm.model_probe import HOW_TO_CONNECT, ModelProbe
 from ..store.journal import Journal
 from .connections import Connections
 from .conversations import Conversations

@@ -41,7 +41,7 @@ class DeletedConversations:
 
     def add(self, context_id: str) -> None:
         with self._journal.transaction() as tx:
-            tx.set_context_aside(context_id)
+            tx.trash_context(context_id)
         self.schedule_removal()
 
     def restore(self, context_id: str) -> Context:
@@ -107,7 +107,7 @@ class Retention:
             try:
                 if self._days:
                     await self.remove_unused(self._days)
-                await self.give_back()
+                await self.release_space()
             except CoworkError as error:  # a full disk, say; tomorrow it may work
                 logger.warning("Old conversations are not removed yet: %s", error)
             await asyncio.sleep(DAY)
@@ -131,12 +131,12 @@ class Retention:
                 tx.delete_context(context_id)
         return found[0] if found else None
 
-    async def give_back(self) -> None:
+    async def release_space(self) -> None:
         """Give free pages back to the disk, a little at a time."""
         more = True
         while more and self._journal.store.free_bytes():
             with self._journal.transaction() as tx:
-                more = tx.give_back()
+                more = tx.release_space()
             await asyncio.sleep(_PAUSE_SECONDS)
 
 

@@ -32,7 +32,15 @@ from ..agents.run.steering import clear_queue, queue_message
 from ..agents.run.watching import CellWatch
 from ..agents.suggestions.suggestions import Suggestions
 from ..checkpoints import Checkpoints
-from ..domain.contexts import HERE, Context, Initiator, Job, JobKind, QueuedMessage, RequestOrigin
+from ..domain.contexts import (
+    BY_PERSON,
+    Context,
+    Initiator,
+    Job,
+    JobKind,
+    QueuedMessage,
+    RequestOrigin,
+)
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.figures import Assumption
 from ..domain.health import Health, Problem
@@ -47,12 +55,12 @@ from ..guidance.instructions import FILE_NAME, InstructionFinder
 from ..guidance.memory import WorkspaceMemory
 from ..guidance.skills import Skills
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompts
-from ..llm.reachable import ModelProbe
+from ..llm.model_probe import ModelProbe
 from ..mcp.client.servers import McpServers
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.trust import Trust
-from ..record import Audit, Export, ExportFormat, Redactor, audit, export, facts_of
+from ..record import Audit, Export, ExportFormat, Redactor, audit, export, read_log
 from ..record.memory import MemoryProposals
 from ..roles import RoleCatalog
 from ..store.journal import Journal
@@ -112,7 +120,7 @@ class CoworkService:
         if not queued or self.jobs.closing:
             return
         is_about_plan = job.role is AgentRole.PLANNER and job.plan_id
-        origin = RequestOrigin(card_id=job.card_id) if is_about_plan else HERE
+        origin = RequestOrigin(card_id=job.card_id) if is_about_plan else BY_PERSON
         text = "\n\n".join(message.content for message in queued)
         try:
             self.send_message(job.context_id, text, job.role, origin=origin)
@@ -154,7 +162,7 @@ class CoworkService:
         ]
 
     def addressee(self, context: Context) -> AgentRole:
-        return self.role_catalog.living(self.journal.store.addressee(context))
+        return self.role_catalog.resolve(self.journal.store.addressee(context))
 
     def send_message(
         self,
@@ -178,7 +186,7 @@ class CoworkService:
             text, pictures = prompt.text, [*prompt.pictures, *pictures]
         rules = self.rules.read_policy(terms.get("policy"))
         context = self.new_jobs.context(context_id, terms.get("model"))
-        asked = (role or context.role, text, terms.get("origin", HERE))
+        asked = (role or context.role, text, terms.get("origin", BY_PERSON))
         job = self.new_jobs.create(context, JobKind.MESSAGE, *asked)
 
         async def work(started: Job) -> Outcome:
@@ -299,7 +307,10 @@ class CoworkService:
         """
         chosen = self.new_jobs.context(context_id, terms.get("model"))
         context = await self.new_jobs.with_model(chosen)
-        rules, origin = self.rules.read_policy(terms.get("policy")), terms.get("origin", HERE)
+        rules, origin = (
+            self.rules.read_policy(terms.get("policy")),
+            terms.get("origin", BY_PERSON),
+        )
         job = self.new_jobs.create(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
         approved = {"plan_id": plan_id, "plan_revision": revision}
         job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
@@ -362,11 +373,11 @@ class CoworkService:
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""
         store, tools = self.journal.store, self.factory.tools.registry
-        return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
+        return await asyncio.to_thread(lambda: audit(read_log(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         store, tools = self.journal.store, self.factory.tools.registry
         redactor = self.redactor()
         return await asyncio.to_thread(
-            lambda: export(facts_of(store, context_id), kind, tools, redactor)
+            lambda: export(read_log(store, context_id), kind, tools, redactor)
         )

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ..agents.agent import AgentFactory, ModelAccess
 from ..agents.ask.gate import Gate
-from ..agents.ask.inquiries import Inquiries, WhenAttended
+from ..agents.ask.inquiries import AttendedInquiries, Inquiries
 from ..agents.ask.user import Nobody
 from ..agents.external.configured import ExternalAgents
 from ..agents.jobs import Jobs
@@ -45,8 +45,8 @@ from ..llm.base_prompts import BasePrompts
 from ..llm.conversation import VisionSupport
 from ..llm.frames import Frames
 from ..llm.known_models import KnownModels
+from ..llm.model_probe import ModelProbe
 from ..llm.providers import default_prices
-from ..llm.reachable import ModelProbe
 from ..llm.tokens import TokenCounter
 from ..mcp.client.servers import servers_of
 from ..policy.pins import Pins
@@ -139,9 +139,9 @@ def build_service(
     closing.push_async_callback(jobs.close)
     inquiries = Inquiries(journal, rules)
     closing.callback(inquiries.close)
-    user: Inquiries | WhenAttended | Nobody = inquiries if interactive else Nobody()
+    user: Inquiries | AttendedInquiries | Nobody = inquiries if interactive else Nobody()
     if callable(interactive):
-        user = WhenAttended(inquiries, interactive)
+        user = AttendedInquiries(inquiries, interactive)
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(

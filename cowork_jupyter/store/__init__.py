@@ -15,7 +15,7 @@ from .records import (
 )
 from .store import Store
 from .stream_buffer import StreamBuffer, Streamed
-from .writing import Transaction
+from .transaction import Transaction
 
 __all__ = [
     "Asker",

@@ -159,7 +159,7 @@ class LogReader(RowReader):
         rows = self._rows(sql, task_id)
         return message_of(rows[0]) if rows else None
 
-    def spoken(self, context_id: str) -> list[tuple[Message, str | None]]:
+    def spoken_messages(self, context_id: str) -> list[tuple[Message, str | None]]:
         """The conversation without tool output, newest first, each message with its step."""
         sql = (
             "SELECT messages.*, tasks.step_id FROM messages"  # noqa: S608 (our words)

@@ -15,7 +15,7 @@ from ..domain.events import JobCompleted, TaskCompleted
 from ..domain.identity import now
 from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
-from .writing import Transaction
+from .transaction import Transaction
 
 if sys.platform == "win32":
     import msvcrt

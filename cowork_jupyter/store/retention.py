@@ -49,7 +49,7 @@ UNUSED = (
 
 
 @dataclass(frozen=True)
-class ContextRoom:
+class ContextSize:
     id: str
     title: str
     updated_at: str

@@ -17,9 +17,9 @@ from ..domain.redaction import Mask
 from .connection import BUSY_SECONDS, Database
 from .errors import explain, explain_errors
 from .migrations import migrate
-from .reading import Reader
+from .reader import Reader
 from .recovery import Owner, interrupt, orphaned_jobs
-from .writing import Transaction
+from .transaction import Transaction
 
 _LOOK_AGAIN = 0.02
 

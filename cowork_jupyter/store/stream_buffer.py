@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..domain.errors import CoworkError, NotFound
 from ..domain.events import ReasoningStreamed, TextStreamed
-from .writing import Transaction
+from .transaction import Transaction
 
 PIECE_SECONDS = 0.06
 """Text of one conversation within this time becomes one event."""

@@ -50,7 +50,7 @@ class ToolParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-async def nobody_answers(_question: Question) -> str | None:
+async def no_answer(_question: Question) -> str | None:
     return None
 
 
@@ -64,14 +64,14 @@ class Remark:
     step_id: str | None = None
 
 
-def nobody_follows(_server: str, _uri: str) -> None: ...
+def no_follower(_server: str, _uri: str) -> None: ...
 
 
-def nothing_closed(_tools: Sequence[str]) -> set[str]:
+def no_closed_tools(_tools: Sequence[str]) -> set[str]:
     return set()
 
 
-def nothing_said(_query: str, _limit: int) -> list[Remark]:
+def no_remarks(_query: str, _limit: int) -> list[Remark]:
     return []
 
 
@@ -131,15 +131,15 @@ class ToolContext:
     notebook: str | None = None
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Entered for time that does not count for the run, such as while a cell runs."""
-    ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
+    ask: Callable[[Question], Awaitable[str | None]] = no_answer
     """Asks the user in the middle of a call; None when nobody is there."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """The user's answers in this run about notebooks that another program has open."""
-    follow: Callable[[str, str], None] = nobody_follows
+    follow: Callable[[str, str], None] = no_follower
     """Called with server and address of each resource that was read."""
-    closed: Callable[[Sequence[str]], set[str]] = nothing_closed
+    closed: Callable[[Sequence[str]], set[str]] = no_closed_tools
     """Which of these tools a rule denies, or wants approval for."""
-    recall: Callable[[str, int], Sequence[Remark]] = nothing_said
+    recall: Callable[[str, int], Sequence[Remark]] = no_remarks
     """Finds at most so many remarks of the conversation that match a query, best first."""
 
 

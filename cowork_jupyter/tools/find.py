@@ -191,7 +191,7 @@ class FoundLine:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     lines: list[FoundLine]
     is_all: bool
 
@@ -210,7 +210,7 @@ class Search:
     context: int = 0
 
 
-async def find(search: Search, workspace: Workspace) -> Found:
+async def find(search: Search, workspace: Workspace) -> SearchResult:
     return await matching_lines(search, workspace, await matching_files(search, workspace))
 
 
@@ -232,7 +232,9 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
     return (path for path in in_order if fits(path[skip:]) and rules.shows(path, start=start))
 
 
-async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[str]) -> Found:
+async def matching_lines(
+    search: Search, workspace: Workspace, paths: Iterable[str]
+) -> SearchResult:
     # One more than wanted, to know whether there are more.
     process = start_filter(search.pattern, search.max_matches + 1, search.context)
     stream = _Stream(process)
@@ -287,7 +289,7 @@ class _Stream:
         return FoundLine(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
 
 
-def _limit_matches(lines: list[FoundLine], search: Search) -> Found:
+def _limit_matches(lines: list[FoundLine], search: Search) -> SearchResult:
     """At most the wanted matches, and only context from the same document."""
     matches = [line for line in lines if line.is_match]
     wanted = matches[: search.max_matches]
@@ -300,7 +302,7 @@ def _limit_matches(lines: list[FoundLine], search: Search) -> Found:
     # The extra match may be context of the last one.
     if kept and kept[-1] in matches[search.max_matches :]:
         kept[-1] = replace(kept[-1], is_match=False)
-    return Found(kept, is_all=len(matches) <= search.max_matches)
+    return SearchResult(kept, is_all=len(matches) <= search.max_matches)
 
 
 def _file_test(globs: list[str]) -> Callable[[str], bool]:

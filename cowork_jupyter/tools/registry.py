@@ -20,7 +20,7 @@ from . import edits, files, search, shell
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .kernel import scratch
 from .kernel import tools as kernel_tools
-from .notebook import changing, reading
+from .notebook import edit_tools, read_tool
 from .tables.tools import TABLE_TOOLS, table_tools
 
 
@@ -178,12 +178,12 @@ def default_tools() -> ToolRegistry:
             edits.update_file,
             edits.delete_file,
             shell.execute_command,
-            reading.read_notebook,
-            changing.insert_cell,
-            changing.edit_cell,
-            changing.move_cell,
-            changing.delete_cell,
-            changing.create_notebook,
+            read_tool.read_notebook,
+            edit_tools.insert_cell,
+            edit_tools.edit_cell,
+            edit_tools.move_cell,
+            edit_tools.delete_cell,
+            edit_tools.create_notebook,
         ]
     )
 

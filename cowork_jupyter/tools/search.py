@@ -17,7 +17,7 @@ from ..domain.roles import Permission
 from ..workspace import Workspace
 from .base import Remark, ToolContext, ToolParameters, ToolResult, tool
 from .documents import Document, documents
-from .find import Found, FoundLine, Pattern, Search, find, matching_files
+from .find import FoundLine, Pattern, Search, SearchResult, find, matching_files
 
 CODE_FILES = [
     "*.{py,pyi,pyx,ipynb,r,R,Rmd,qmd,jl,scala,java,kt,c,h,cc,cpp,hpp,cu,rs,go,swift,rb,php,lua}",
@@ -93,7 +93,7 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
     found = await find(search, context.workspace)
     ranked = _rank_lines(found.lines, parameters.text)
-    page = Found(
+    page = SearchResult(
         ranked[: parameters.max_results], found.is_all and len(ranked) <= parameters.max_results
     )
     lines = _group_lines(page.lines)
@@ -136,7 +136,7 @@ def _group_lines(lines: list[FoundLine]) -> list[str]:
     return out
 
 
-def _result(found: Found, lines: list[str], what: str) -> ToolResult:
+def _result(found: SearchResult, lines: list[str], what: str) -> ToolResult:
     matches = [
         {**line.document.facts, "line": line.number, "text": line.text} for line in found.matches
     ]

@@ -135,7 +135,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     )
 
 
-def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str:
+def _hints(process: RunningProcess, context: ToolContext, output: CommandOutput) -> str:
     sandbox = context.sandbox
     if not process.returncode or sandbox is None or sandbox.kind == "none":
         return ""
@@ -210,7 +210,7 @@ class CommandOutput:
         return f"{self._head}\n[… {self.omitted:,} characters left out …]\n{self._tail}"
 
 
-class Running(Protocol):
+class RunningProcess(Protocol):
     @property
     def returncode(self) -> int | None: ...
 
@@ -226,7 +226,7 @@ async def start_command(
     cwd: str = ".",
     may_write: bool = False,
     undone: Callable[[list[str]], None] = lambda _paths: None,
-) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
+) -> AsyncIterator[tuple[RunningProcess, asyncio.StreamReader]]:
     """The running command and its output; on exit everything it started is killed."""
     workspace = context.workspace
     with workspace.locate(cwd) as place, place.open_folder() as folder:
@@ -248,7 +248,7 @@ async def start_command(
                 yield running, reader
 
 
-def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Running]:
+def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[RunningProcess]:
     if context.sandbox is not None and context.sandbox.kind != "none":
         return context.sandbox.running(launch)
     if not context.role.spec.commands_may_write:
@@ -261,7 +261,7 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
 
 
 @asynccontextmanager
-async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
+async def _unconfined(launch: Launch) -> AsyncIterator[RunningProcess]:
     """Run with all our rights; its process group ends with it."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -300,7 +300,9 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
         transport.close()
 
 
-async def follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
+async def follow(
+    process: RunningProcess, reader: asyncio.StreamReader, output: CommandOutput
+) -> None:
     """Collect output until the command has ended and, for a moment more, what it left behind."""
 
     async def read() -> None:

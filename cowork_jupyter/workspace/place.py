@@ -25,7 +25,7 @@ from .no_follow import (
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
+def explain_errors(path: str) -> Iterator[None]:
     """Turn an `OSError` about this path into an error that a person or model understands."""
     try:
         yield
@@ -110,7 +110,7 @@ class Place:
         """Does not follow symlinks."""
         if self._missing:
             raise NotFound(f"There is no '{self.path}' in the workspace.")
-        with explained(self.path):
+        with explain_errors(self.path):
             return os.stat(self.name, dir_fd=self._folder, follow_symlinks=False)
 
     def exists(self) -> bool:
@@ -124,14 +124,14 @@ class Place:
     def open(self) -> Iterator[BinaryIO]:
         """Open for reading. Anything but a regular file is refused without blocking."""
         self._refuse_unless_file(self.stat())
-        with explained(self.path):
+        with explain_errors(self.path):
             descriptor = os.open(self.name, OPEN_FILE, dir_fd=self._folder)
         with os.fdopen(descriptor, "rb") as file:
             self._refuse_unless_file(os.fstat(descriptor))
             yield file
 
     def read(self, limit: int | None = None) -> bytes:
-        with self.open() as file, explained(self.path):
+        with self.open() as file, explain_errors(self.path):
             return file.read(-1 if limit is None else limit)
 
     def read_text(self, limit: int) -> str:
@@ -147,7 +147,7 @@ class Place:
     @contextmanager
     def open_folder(self) -> Iterator[int]:
         self._refuse_unless_folder(self.stat())
-        with explained(self.path):
+        with explain_errors(self.path):
             descriptor = os.open(self.name, OPEN_FOLDER, dir_fd=self._folder)
         try:
             yield descriptor
@@ -156,7 +156,7 @@ class Place:
 
     def entries(self) -> list[ListedEntry]:
         """Sorted by name."""
-        with self.open_folder() as folder, explained(self.path), os.scandir(folder) as found:
+        with self.open_folder() as folder, explain_errors(self.path), os.scandir(folder) as found:
             return sorted(_entries(found), key=lambda entry: entry.name)
 
     # --- changing
@@ -164,7 +164,7 @@ class Place:
     def create(self, data: bytes) -> None:
         """Create a file with its missing parents; raises Conflict if it exists."""
         self.make_parents()
-        with explained(self.path):
+        with explain_errors(self.path):
             descriptor = os.open(self.name, CREATE, 0o666, dir_fd=self._folder)
             try:
                 with os.fdopen(descriptor, "wb") as file:
@@ -181,7 +181,7 @@ class Place:
         before = self.stat()
         self._refuse_unless_file(before)
         self._refuse_unless_writable(before)
-        with explained(self.path), replacing(self._folder, self.name) as file:
+        with explain_errors(self.path), replacing(self._folder, self.name) as file:
             keep_owner(file, before)
             os.fchmod(file, stat.S_IMODE(before.st_mode))
             write_all(file, data)
@@ -190,7 +190,7 @@ class Place:
     def unlink(self) -> None:
         if kind_of(self.stat().st_mode) == "folder":
             raise InvalidInput(f"'{self.path}' is a folder, not a file.", code="is_folder")
-        with explained(self.path):
+        with explain_errors(self.path):
             os.unlink(self.name, dir_fd=self._folder)
 
     def rmdir(self) -> None:
@@ -198,19 +198,19 @@ class Place:
         self._refuse_unless_folder(self.stat())
         if self.name == ".":
             raise Forbidden(f"'{self.path}' is the current folder and cannot be removed that way.")
-        with explained(self.path):
+        with explain_errors(self.path):
             os.rmdir(self.name, dir_fd=self._folder)
 
     def mkdir(self) -> None:
         self.make_parents()
-        with explained(self.path):
+        with explain_errors(self.path):
             os.mkdir(self.name, dir_fd=self._folder)
 
     def make_parents(self) -> None:
         """Create the missing parents and step down into the last of them."""
         while self._missing:
             name = self._missing[0]
-            with explained(self.path):
+            with explain_errors(self.path):
                 below = open_below(self._folder, name, make=True)
             os.close(self._folder)
             self._folder, self._missing = below, self._missing[1:]
@@ -244,7 +244,7 @@ class Place:
         """Renaming over a file needs no permission on it, so check explicitly."""
         if not found.st_mode & 0o222:
             raise Forbidden(f"'{self.path}' is marked read-only.", code="read_only")
-        with explained(self.path):
+        with explain_errors(self.path):
             flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
             os.close(os.open(self.name, flags, dir_fd=self._folder))
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from .no_follow import hold, open_below
-from .place import Place, explain, explained
+from .place import Place, explain, explain_errors
 
 _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
@@ -85,7 +85,7 @@ class _Walk:
         self._todo: deque[str] = deque()
         self._names: list[str] = []
         self._hops = 0
-        with explained(str(workspace.root)):
+        with explain_errors(str(workspace.root)):
             self._held = [hold(workspace.root)]
 
     def __enter__(self) -> _Walk:

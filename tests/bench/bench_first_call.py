@@ -15,7 +15,7 @@ from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 
@@ -47,9 +47,9 @@ class WatchedKernel(NoKernels):
     def __init__(self) -> None:
         self.at: list[float] = []
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.at.append(time.perf_counter())
-        return Ran(run.path)
+        return CodeResult(run.path)
 
 
 def measure() -> Iterator[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, judge
+from cowork_jupyter.policy.decision import DecisionContext, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 from cowork_jupyter.policy.shell import analyse
@@ -71,7 +71,7 @@ def decisions() -> Iterator[Row]:
             permissions: frozenset[Permission] = permissions,
         ) -> object:
             call = decompose(tool, permissions, parameters, anchors)
-            return judge(AgentRole.ACTOR, call, around)
+            return decide_call(AgentRole.ACTOR, call, around)
 
         yield Row(
             f"deciding about {name}, 500 rules",

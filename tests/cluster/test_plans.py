@@ -302,7 +302,7 @@ async def test_what_needs_the_workspace_does_not_run_at_a_worker_that_came_later
     read = call("read_file", path="a.py")
     scripted.add(read, read, text("Done."))
     monkeypatch.setattr(pool_cluster.Cluster, "check", pool_cluster.Cluster.connected)
-    monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
+    monkeypatch.setattr(pool_worker.WorkspaceProof, "write", lambda _: None)
     job = await ended(bench, await start(bench, "a", tools=READING))
     assert job.status is JobStatus.COMPLETED
     refused, at_home = bench.results()

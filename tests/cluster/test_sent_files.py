@@ -26,7 +26,7 @@ TOOLS = ["execute_command", "read_file", "create_file", "query_table", "run_code
 @pytest.fixture(autouse=True)
 def another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would show a worker that it sees the workspace is not written."""
-    monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
+    monkeypatch.setattr(pool_worker.WorkspaceProof, "write", lambda _: None)
 
 
 @pytest.fixture
@@ -124,13 +124,13 @@ async def test_what_came_back_can_be_taken_back(bench: Bench, scripted: Scripted
 async def test_what_was_changed_here_meanwhile_is_not_overwritten(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bring_home = pool_parcels.bring_home
+    write_back = pool_parcels.write_back
 
     def after_the_user(*given: Any) -> list[str]:
         (bench.workspace / "a.py").write_text("answer = 'mine'\n")
-        return bring_home(*given)
+        return write_back(*given)
 
-    monkeypatch.setattr("cowork_jupyter.agents.pools.dask.bring_home", after_the_user)
+    monkeypatch.setattr("cowork_jupyter.agents.pools.dask.write_back", after_the_user)
     line = "echo said; echo 'answer = 43' > a.py; echo new > new.txt"
     error = await refused_in_step(bench, scripted, command(line), ["a.py", "new.txt"])
     assert error["code"] == "changed_at_home"

@@ -18,7 +18,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.mcp.client.config import ConfiguredServers
-from cowork_jupyter.mcp.client.environment import McpEnvironment, Patience
+from cowork_jupyter.mcp.client.environment import McpEnvironment, Timeouts
 from cowork_jupyter.mcp.client.facts import KnownTools
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.policy.pins import Pins
@@ -129,7 +129,7 @@ class House:
             KnownTools(self.settings.data_dir / "mcp_tools.json"),
             self.pins,
             McpEnvironment(
-                str(self.workspace), lambda: Model(base_url="", model=""), Patience(**quick)
+                str(self.workspace), lambda: Model(base_url="", model=""), Timeouts(**quick)
             ),
         )
         self.made.append(made)

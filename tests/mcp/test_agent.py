@@ -19,7 +19,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.mcp.client.environment import Patience
+from cowork_jupyter.mcp.client.environment import Timeouts
 from cowork_jupyter.mcp.client.facts import McpServerFacts
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
@@ -55,7 +55,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
     async for made in make_bench(settings):
         made.service.factory.tools.gate.approver = made.service.inquiries
         servers = made.service.mcp  # which may take their time to start
-        servers._environment = replace(servers._environment, patience=Patience(first_look=PATIENCE))
+        servers._environment = replace(servers._environment, patience=Timeouts(first_look=PATIENCE))
         yield made
 
 

@@ -337,7 +337,7 @@ async def test_a_server_that_does_not_tell_is_read_all_the_same(
 
 async def offered(bench: Bench, typed: str, role: AgentRole = AgentRole.ACTOR) -> dict[str, str]:
     log = RunLog(bench.service.journal, bench.context.id, "", role)
-    reach = bench.service.factory.reach(log, None)
+    reach = bench.service.factory.mention_scope(log, None)
     async with asyncio.timeout(PATIENCE):
         while True:
             found = await bench.service.completion.offers(reach, typed, variables=False)

@@ -34,7 +34,7 @@ def ship(house: House, name: str = "butler", *, trusted: bool = True, **claims: 
 
 
 def role(house: House, name: str = "butler") -> AgentRole:
-    return house.service.role_catalog.living(AgentRole(name))
+    return house.service.role_catalog.resolve(AgentRole(name))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
+from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs, PathPattern
 from cowork_jupyter.policy.protected import protection
@@ -165,9 +165,9 @@ def decided(
     rules: list[Rule],
     role: AgentRole = AgentRole.ACTOR,
     grant: Grant | None = None,
-) -> Judgement:
+) -> DecidedCall:
     call = decompose(tool, TOOLS[tool].permissions, given, anchors)
-    return judge(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined=True))
+    return decide_call(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined=True))
 
 
 @FUZZ

@@ -11,7 +11,7 @@ import pytest
 from jupyter_client.connect import LocalPortCache
 from tornado.httpclient import HTTPRequest
 
-from cowork_jupyter.llm import reachable
+from cowork_jupyter.llm import model_probe
 from tests import quick
 from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
@@ -40,8 +40,8 @@ def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for name in ("connect_timeout", "request_timeout"):
         monkeypatch.setitem(HTTPRequest._DEFAULTS, name, PATIENCE)
-    open_url = reachable.open_url
-    monkeypatch.setattr(reachable, "open_url", lambda request, _: open_url(request, PATIENCE))
+    open_url = model_probe.open_url
+    monkeypatch.setattr(model_probe, "open_url", lambda request, _: open_url(request, PATIENCE))
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import pytest
 
 from cowork_jupyter.hosts.server import kernel_connection
 from cowork_jupyter.hosts.server.kernels import ServerKernels
-from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
+from cowork_jupyter.tools.kernel.state import Code, CodeResult, CodeRun
 from cowork_jupyter.workspace import Workspace
 
 from .api import PATIENCE as PATIENCE
@@ -65,12 +65,12 @@ class Place:
                 await asyncio.wait([manager.ready])
         await kernels.shutdown_all(now=True)
 
-    async def run(self, code: str, **more: Any) -> Ran:
+    async def run(self, code: str, **more: Any) -> CodeResult:
         async with asyncio.timeout(PATIENCE):
             run = CodeRun(NOTEBOOK, Code(code), self.shown.append, **more)
             return await self.kernels.run(self.workspace, run)
 
-    async def run_cell(self, cell_id: str, source: str) -> Ran:
+    async def run_cell(self, cell_id: str, source: str) -> CodeResult:
         async with asyncio.timeout(PATIENCE):
             run = CodeRun(NOTEBOOK, Code(source, cell_id), self.shown.append)
             return await self.kernels.run(self.workspace, run)

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.tools.notebook.changing import WRITE
+from cowork_jupyter.tools.notebook.edit_tools import WRITE
 from tests.unit.agents.agreeable import Agreeable
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place

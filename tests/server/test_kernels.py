@@ -18,7 +18,7 @@ from cowork_jupyter.hosts.server.kernels import WAITING
 from cowork_jupyter.tools.kernel import stall_detector as detector
 from cowork_jupyter.tools.kernel.outputs import MAX_TEXT
 from cowork_jupyter.tools.kernel.stall_detector import Ask, StallDetector
-from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
+from cowork_jupyter.tools.kernel.state import Code, CodeResult, CodeRun
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api
@@ -26,7 +26,7 @@ from .notebook_kernel import CELLS, NOTEBOOK, PATIENCE, Place, until, write_note
 from .notebook_kernel import place as place
 
 
-def printed(ran: Ran) -> str:
+def printed(ran: CodeResult) -> str:
     return "".join(one["text"] for one in ran.outputs if one["output_type"] == "stream")
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN
-from cowork_jupyter.llm import reachable
+from cowork_jupyter.llm import model_probe
 from tests.scripted import ScriptedServer, text
 
 from .api import PATIENCE, Api
@@ -32,9 +32,9 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         port = urlsplit(server.base_url).port
         assert port
         monkeypatch.setattr(
-            reachable, "KNOWN_SERVERS", (reachable.KnownServer("ollama", "Ollama", port),)
+            model_probe, "KNOWN_SERVERS", (model_probe.KnownServer("ollama", "Ollama", port),)
         )
-        monkeypatch.setattr(reachable, "_PROBE_TIMEOUT", PATIENCE)
+        monkeypatch.setattr(model_probe, "_PROBE_TIMEOUT", PATIENCE)
         yield server
 
 

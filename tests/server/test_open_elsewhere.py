@@ -13,7 +13,7 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import Code, CodeRun
-from cowork_jupyter.tools.notebook.changing import LEAVE, WRITE
+from cowork_jupyter.tools.notebook.edit_tools import LEAVE, WRITE
 from cowork_jupyter.tools.notebook.state import OpenElsewhere
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
@@ -62,7 +62,7 @@ async def test_no_tool_writes_under_a_program_that_we_cannot_reach(
         with pytest.raises(OpenElsewhere) as caught:
             await use(name, path="n.ipynb", **parameters)
         assert caught.value.details == {"notebook": "n.ipynb"}
-        assert "Do not try" in caught.value.for_model
+        assert "Do not write it another way" in caught.value.for_model
     assert path.read_bytes() == before
     save(root, notebook("one"), "closed.ipynb")
     await use("insert_cell", path="closed.ipynb", source="new")

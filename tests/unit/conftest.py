@@ -10,7 +10,7 @@ from urllib.request import Request
 
 import pytest
 
-from cowork_jupyter.llm import reachable
+from cowork_jupyter.llm import model_probe
 from tests import quick
 from tests.quick import empty_records as empty_records
 from tests.quick import ready_tables as ready_tables
@@ -61,9 +61,9 @@ def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model's server is a thread of this very process, and may need more than three seconds
     before it says which models it has. Who waits for less than one means it.
     """
-    open_url = reachable.open_url
+    open_url = model_probe.open_url
 
     def patient(request: Request, timeout: float) -> Any:
         return open_url(request, timeout if timeout < 1 else PATIENCE)
 
-    monkeypatch.setattr(reachable, "open_url", patient)
+    monkeypatch.setattr(model_probe, "open_url", patient)

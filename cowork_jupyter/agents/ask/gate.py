@@ -1,7 +1,7 @@
 """The gate before every tool: decide about one resolved call, then let exactly that one run.
 
-The call is resolved (which files, which commands), judged, and if need be shown to the user. What
-the user approved is what runs: if its files have changed meanwhile, it is resolved and judged
+The call is resolved (which files, which commands), decided, and if need be shown to the user. What
+the user approved is what runs: if its files have changed meanwhile, it is resolved and decided
 again, and the paths are pinned to where they led.
 """
 
@@ -21,7 +21,13 @@ from ...domain.plan import PlanStep
 from ...domain.roles import Permission
 from ...policy.call_parts import decompose, paths_of
 from ...policy.calls import Preview, ProposedCall
-from ...policy.decision import DecisionContext, Judgement, always_denied, denied_or_asked, judge
+from ...policy.decision import (
+    DecidedCall,
+    DecisionContext,
+    always_denied,
+    decide_call,
+    denied_or_asked,
+)
 from ...policy.grant import Grant, writable_places
 from ...policy.paths import AnchorDirs, Target, relative_to
 from ...policy.pins import Pinned, Pins
@@ -35,7 +41,7 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, Approver, AsksAhead, Nobody, PermissionRequest, Unasked
+from .user import ONCE, AnnouncingApprover, Approver, Nobody, NobodyToAsk, PermissionRequest
 
 logger = logging.getLogger(__name__)
 
@@ -68,9 +74,9 @@ class Gate:
         tool: Tool,
         parameters: Mapping[str, Any],
         step: PlanStep | None = None,
-    ) -> Judgement:
+    ) -> DecidedCall:
         """What would happen to a call; nothing is run and nobody asked."""
-        return self._judge(tool, parameters, None, role_log, step)
+        return self._decide(tool, parameters, None, role_log, step)
 
     async def announce(
         self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
@@ -79,24 +85,24 @@ class Gate:
 
         A call that depends on what an earlier one may change is left until its turn.
         """
-        if not isinstance(self.approver, AsksAhead):
+        if not isinstance(self.approver, AnnouncingApprover):
             return
         asking: list[PermissionRequest] = []
         touched: set[str] = set()
         for call_id, tool, parameters in calls:
             preview = await self._preview(tool, parameters, log)
             given = parameters.model_dump(mode="json", exclude_none=True)
-            judgement = self._judge(tool, given, preview, log, step)
-            targets = judgement.call.targets
+            decided = self._decide(tool, given, preview, log, step)
+            targets = decided.call.targets
             is_known = targets.isdisjoint(touched) and (preview or tool.preview is None)
-            if judgement.effect is Effect.ASK and is_known:
-                asking.append(await self._request(call_id, tool, judgement, log))
+            if decided.effect is Effect.ASK and is_known:
+                asking.append(await self._request(call_id, tool, decided, log))
             touched |= targets
         for request in asking:
             self.approver.announce(request, log)
 
     def forget(self, call_id: str) -> None:
-        if isinstance(self.approver, AsksAhead):
+        if isinstance(self.approver, AnnouncingApprover):
             self.approver.forget(call_id)
 
     async def admit(
@@ -114,37 +120,37 @@ class Gate:
         while True:
             self._refuse_old_name(tool, given, log)
             preview = await self._preview(tool, parameters, log)
-            judgement = self._judge(tool, given, preview, log, step)
-            call = judgement.call
+            decided = self._decide(tool, given, preview, log, step)
+            call = decided.call
             # A rule that denies counts also if it came while the user thought about the call.
-            if approved == call.digest and judgement.effect is not Effect.DENY:
+            if approved == call.digest and decided.effect is not Effect.DENY:
                 self._pin(tool, call, anew=lasting)
                 return self._clearance(call, log, approved=True)
-            self._report_deviation(tool, judgement, log, step)
-            self._report(call_id, judgement, log)
-            if judgement.effect is Effect.ALLOW:
+            self._report_deviation(tool, decided, log, step)
+            self._report(call_id, decided, log)
+            if decided.effect is Effect.ALLOW:
                 self._pin(tool, call)
                 return self._clearance(call, log)
-            if judgement.effect is Effect.DENY:
-                raise _denied(tool, " ".join(judgement.because))
-            request = await self._request(call_id, tool, judgement, log)
+            if decided.effect is Effect.DENY:
+                raise _denied(tool, " ".join(decided.because))
+            request = await self._request(call_id, tool, decided, log)
             ruling = await self.approver.decide(request, log)
-            by: Reason = "nobody_to_ask" if isinstance(ruling, Unasked) else "user"
-            scope = "" if isinstance(ruling, Unasked) else ruling.scope
+            by: Reason = "nobody_to_ask" if isinstance(ruling, NobodyToAsk) else "user"
+            scope = "" if isinstance(ruling, NobodyToAsk) else ruling.scope
             self.observe(Decided(call_id, ruling.decision, tool.name, by, scope, log.job_id))
-            if isinstance(ruling, Unasked):
+            if isinstance(ruling, NobodyToAsk):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
             approved, lasting = call.digest, ruling.scope != ONCE
 
-    def _report(self, call_id: str, judgement: Judgement, log: RunLog) -> None:
-        counted, tool = judgement.deciding, judgement.call.tool
-        decision = judgement.decision().decision
+    def _report(self, call_id: str, decided: DecidedCall, log: RunLog) -> None:
+        counted, tool = decided.deciding, decided.call.tool
+        decision = decided.decision().decision
         self.observe(Decided(call_id, decision, tool, counted.reason, counted.scope, log.job_id))
         if logger.isEnabledFor(logging.DEBUG):
-            parts = [f"{verdict.reason}:{verdict.effect}" for verdict in judgement.verdicts]
+            parts = [f"{verdict.reason}:{verdict.effect}" for verdict in decided.verdicts]
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
@@ -177,10 +183,10 @@ class Gate:
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
     ) -> Clearance | None:
         """Clear a call if nobody has to be asked, else None."""
-        judgement = self._judge(tool, parameters, None, log, None)
-        if judgement.effect is not Effect.ALLOW:
+        decided = self._decide(tool, parameters, None, log, None)
+        if decided.effect is not Effect.ALLOW:
             return None
-        return self._clearance(judgement.call, log)
+        return self._clearance(decided.call, log)
 
     def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
         """Tools that are not even offered in a conversation."""
@@ -190,14 +196,14 @@ class Gate:
         """Tools that a run cannot use without asking, because of a rule."""
         return denied_or_asked(self.rules.for_job(log.context_id, log.job_id), tools)
 
-    def _judge(
+    def _decide(
         self,
         tool: Tool,
         given: Mapping[str, Any],
         preview: Preview | None,
         log: RunLog,
         step: PlanStep | None,
-    ) -> Judgement:
+    ) -> DecidedCall:
         # The policy of a headless run stands in for somebody who could be asked.
         headless = isinstance(self.approver, Nobody)
         context = DecisionContext(
@@ -207,7 +213,7 @@ class Gate:
             confined=self.confined,
             unattended=self.rules.policy_of(log.job_id) if headless else RuleSet(),
         )
-        return judge(log.role, self._resolve(tool, given, preview), context)
+        return decide_call(log.role, self._resolve(tool, given, preview), context)
 
     def _resolve(
         self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
@@ -282,13 +288,13 @@ class Gate:
         return frozenset(place for place in found if place is not None)
 
     async def _request(
-        self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
+        self, call_id: str, tool: Tool, decided: DecidedCall, log: RunLog
     ) -> PermissionRequest:
-        call = judgement.call
+        call = decided.call
         preview = _preview_of(call)
         named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
-        rules = judgement.narrowest_rules(self._anchors) if preview.complete else []
+        rules = decided.narrowest_rules(self._anchors) if preview.complete else []
         warning = warning_about(call, call.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
@@ -297,9 +303,9 @@ class Gate:
             parameters=dict(call.parameters),
             resource=visible(str(named or call.parameters.get("command") or call.resource)),
             risk=call.risk.name.lower(),
-            why=[visible(reason) for reason in dict.fromkeys([*judgement.because, *call.network])]
+            why=[visible(reason) for reason in dict.fromkeys([*decided.because, *call.network])]
             + ([warning] if warning else []),
-            scopes=[ONCE] if judgement.each_time or not rules else [ONCE, *_LASTING],
+            scopes=[ONCE] if decided.each_time or not rules else [ONCE, *_LASTING],
             rules=rules,
             shown=preview,
             uncovered=await self.at_risk() if self.at_risk and runs else [],
@@ -307,12 +313,12 @@ class Gate:
         )
 
     def _report_deviation(
-        self, tool: Tool, judgement: Judgement, log: RunLog, step: PlanStep | None
+        self, tool: Tool, decided: DecidedCall, log: RunLog, step: PlanStep | None
     ) -> None:
-        if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
+        if step is None or not decided.call.permissions - {Permission.READ_FILES}:
             return
-        grant, call = Grant.of(step), judgement.call
-        asks = judgement.effect is not Effect.ALLOW
+        grant, call = Grant.of(step), decided.call
+        asks = decided.effect is not Effect.ALLOW
         target = call.parts[0].target
         other_file = target and not grant.names_file(call.parts[0], self._anchors)
         names = (call.tool, *tool.also_ruled_as)

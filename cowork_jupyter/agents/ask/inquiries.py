@@ -328,7 +328,7 @@ def _append_event(
 
 
 @dataclass(frozen=True)
-class WhenAttended:
+class AttendedInquiries:
     """The user of a host that only finds out later whether somebody sits in front of it."""
 
     inquiries: Inquiries

@@ -57,7 +57,7 @@ class Ruling(BaseModel):
     """The client through which it was decided, where that was not one of ours."""
 
 
-class Unasked(Ruling):
+class NobodyToAsk(Ruling):
     """Denied because nobody could be asked; the feedback says it all."""
 
 
@@ -66,7 +66,7 @@ class Approver(Protocol):
 
 
 @runtime_checkable
-class AsksAhead(Protocol):
+class AnnouncingApprover(Protocol):
     """An approver that can show calls before their turn, to decide about several at once."""
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
@@ -97,4 +97,4 @@ class Nobody:
         hint = f" To allow it, use a policy file that allows {rules}." if rules else ""
         why = f"Nobody can be asked: {' '.join(request.why)}{hint}"
         log.event(HeadlessDenial(tool=request.tool, message=why))
-        return Unasked(decision="deny", feedback=why)
+        return NobodyToAsk(decision="deny", feedback=why)

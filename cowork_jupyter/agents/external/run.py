@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.message_data import ReviewData
 from ...domain.notices import Notice
 from ...domain.plan import PlanStep
@@ -106,7 +106,7 @@ class ExternalTask:
 
     def _process(self, folder: str) -> AgentProcess:
         """How it is started: confined as a command of its role would be."""
-        if lack := lack_of("acp"):
+        if lack := missing_extra("acp"):
             raise Unavailable(f"External agents cannot be used. {lack}", code="no_acp")
         entry = self.externals.all().get(self.agent)
         if entry is None:

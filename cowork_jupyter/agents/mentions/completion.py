@@ -27,7 +27,7 @@ from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
 from .commands import is_callable
-from .reach import Reach
+from .scope import MentionScope
 from .syntax import column_text, path_text
 from .targets import (
     CompletionItem,
@@ -155,13 +155,15 @@ class Completion:
     skills: Skills = field(default_factory=Skills)
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
-    async def offers(self, reach: Reach, typed: str, *, variables: bool = True) -> CompletionItems:
+    async def offers(
+        self, scope: MentionScope, typed: str, *, variables: bool = True
+    ) -> CompletionItems:
         """The best matches; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
             known = [*self._roles(), *self._workflows(), *self._skills()]
-            looks = self._prompts(reach)
+            looks = self._prompts(scope)
         elif typed.startswith("@"):
-            known, looks = [], self._mentions(reach, typed, variables=variables)
+            known, looks = [], self._mentions(scope, typed, variables=variables)
         else:
             return CompletionItems(items=[])
         if looks:
@@ -178,13 +180,13 @@ class Completion:
             yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
     def _mentions(
-        self, reach: Reach, typed: str, *, variables: bool
+        self, scope: MentionScope, typed: str, *, variables: bool
     ) -> list[asyncio.Future[list[CompletionItem]]]:
-        keep = partial(self._keep, reach.notebook or "", reach.log.role.value)
-        servers = [server for server in _ready_servers(reach) if reach.may_read(server)]
+        keep = partial(self._keep, scope.notebook or "", scope.log.role.value)
+        servers = [server for server in _ready_servers(scope) if scope.may_read(server)]
         looks: list[asyncio.Future[list[CompletionItem]]] = [
-            keep("files", partial(asyncio.to_thread, _files, reach.tools.workspace)),
-            keep("cells", partial(_cells, reach)),
+            keep("files", partial(asyncio.to_thread, _files, scope.tools.workspace)),
+            keep("cells", partial(_cells, scope)),
             *(
                 keep(
                     f"resources {server.config.name}",
@@ -204,11 +206,11 @@ class Completion:
             ),
         ]
         if variables:
-            looks.append(keep("variables", partial(_variables, reach)))
-            looks.append(keep("columns", partial(_columns, reach)))
+            looks.append(keep("variables", partial(_variables, scope)))
+            looks.append(keep("columns", partial(_columns, scope)))
         return looks
 
-    def _prompts(self, reach: Reach) -> list[asyncio.Future[list[CompletionItem]]]:
+    def _prompts(self, scope: MentionScope) -> list[asyncio.Future[list[CompletionItem]]]:
         return [
             self._keep(
                 "",
@@ -217,7 +219,7 @@ class Completion:
                 partial(prompts, server),
                 _OFFER_CACHE_SECONDS,
             )
-            for server in _ready_servers(reach)
+            for server in _ready_servers(scope)
         ]
 
     def _workflows(self) -> Iterator[CompletionItem]:
@@ -292,16 +294,16 @@ def _some_of_each(offered: Iterable[CompletionItem]) -> Iterator[CompletionItem]
 # Where offers come from
 
 
-async def _variables(reach: Reach) -> list[CompletionItem]:
-    known: Mapping[str, Variable] = await reach.variables()
+async def _variables(scope: MentionScope) -> list[CompletionItem]:
+    known: Mapping[str, Variable] = await scope.variables()
     return [
         CompletionItem(text=f"@{name}", kind="variable", title=variable_title(variable))
         for name, variable in known.items()
     ]
 
 
-async def _columns(reach: Reach) -> list[CompletionItem]:
-    known: Mapping[str, TableState] = await reach.tables()
+async def _columns(scope: MentionScope) -> list[CompletionItem]:
+    known: Mapping[str, TableState] = await scope.tables()
     return [
         CompletionItem(
             text=column_text(name, column.name), kind="column", title=column_title(column)
@@ -312,10 +314,10 @@ async def _columns(reach: Reach) -> list[CompletionItem]:
     ]
 
 
-async def _cells(reach: Reach) -> list[CompletionItem]:
-    if reach.notebook is None:
+async def _cells(scope: MentionScope) -> list[CompletionItem]:
+    if scope.notebook is None:
         return []
-    state, _ = await reach.cells()
+    state, _ = await scope.cells()
     return [*_last(state, "error"), *_last(state, "output"), *_each_cell(state)]
 
 
@@ -355,9 +357,9 @@ def _parents(path: str) -> Iterator[str]:
         yield path
 
 
-def _ready_servers(reach: Reach) -> list[McpConnection]:
-    names = [server.name for server in reach.mcp.configured.all()] if reach.mcp else []
-    connections = (reach.server(name) for name in names)
+def _ready_servers(scope: MentionScope) -> list[McpConnection]:
+    names = [server.name for server in scope.mcp.configured.all()] if scope.mcp else []
+    connections = (scope.server(name) for name in names)
     return [
         connection
         for connection in connections

@@ -24,7 +24,7 @@ from ...tools.notebook.outputs import describe_outputs, pictures_in
 from ...tools.table_facts import table_facts
 from ...tools.text_files import size_text
 from ..run.history import Mentioned
-from .reach import Reach
+from .scope import MentionScope
 from .syntax import Pointer, pointers_in
 from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
 
@@ -56,22 +56,22 @@ class _Refused(Exception):
         self.kind, self.title, self.why = kind, title, why
 
 
-async def look_up(reach: Reach, text: str, room: int, count: Count) -> Mentioned:
+async def look_up(scope: MentionScope, text: str, room: int, count: Count) -> Mentioned:
     """Resolve the mentions of a message, in at most `room` tokens. Never raises."""
-    lookup, found = Lookup(reach), Mentioned()
+    lookup, found = Lookup(scope), Mentioned()
     room = min(room, MAX_MESSAGE_TOKENS)
     for pointer in pointers_in(text):
         try:
             carried = await lookup.find(pointer)
         except _Refused as refused:
-            problem = reach.log.mask(refused.why)
+            problem = scope.log.mask(refused.why)
             facts = {"kind": refused.kind, "title": refused.title, "problem": problem}
             found.mentions.append(Mention.model_validate({"text": pointer.text, **facts}))
             found.texts.append(f"{pointer.text}: not included. {problem}")
             continue
         if carried is None:
             continue
-        room -= _add(found, pointer, carried, room, reach.log.mask, count)
+        room -= _add(found, pointer, carried, room, scope.log.mask, count)
     return found
 
 
@@ -111,12 +111,12 @@ def head_of(text: str, limit: int, count: Count) -> str:
 class Lookup:
     """Resolves the mentions of one message; the kernel is asked once for its variables."""
 
-    reach: Reach
+    scope: MentionScope
     _variables: Mapping[str, Variable] | None = None
 
     async def find(self, pointer: Pointer) -> ResolvedMention | None:
         match pointer.form:
-            case "error" | "output" if self.reach.notebook is None:
+            case "error" | "output" if self.scope.notebook is None:
                 return None
             case "error":
                 return await self._of_cell("error", pointer)
@@ -146,19 +146,19 @@ class Lookup:
 
     async def _kernel_variables(self) -> Mapping[str, Variable]:
         if self._variables is None:
-            self._variables = await self.reach.variables()
+            self._variables = await self.scope.variables()
         return self._variables
 
     async def _variable(self, variable: Variable) -> ResolvedMention:
         title = variable_title(variable)
-        call = self.reach.call("inspect_variable", name=variable.name, path=self.reach.kernel)
+        call = self.scope.call("inspect_variable", name=variable.name, path=self.scope.kernel)
         result = await _within("variable", title, call)
         return ResolvedMention("variable", title, result.text)
 
     async def _column(
         self, table: str, column: str, *, is_sure: bool = False
     ) -> ResolvedMention | None:
-        states = await self.reach.tables()
+        states = await self.scope.tables()
         state = states.get(table)
         known = state.field(column) if state else None
         if known and state:
@@ -171,15 +171,15 @@ class Lookup:
 
     async def _path(self, path: str, *, is_sure: bool) -> ResolvedMention | None:
         bare = path.rstrip("/") or path
-        kind = await asyncio.to_thread(self.reach.kind_of, bare)
+        kind = await asyncio.to_thread(self.scope.kind_of, bare)
         if kind is None:
             if not is_sure:
                 return None
-            close = await asyncio.to_thread(close_names, self.reach.tools.workspace, bare)
+            close = await asyncio.to_thread(close_names, self.scope.tools.workspace, bare)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise _Refused("file", "", f"There is no '{path}' in the workspace.{hint}")
         if kind == "folder":
-            listed = await _within("folder", "", self.reach.call("list_directory", path=bare))
+            listed = await _within("folder", "", self.scope.call("list_directory", path=bare))
             count = listed.data["entries"]
             return ResolvedMention(
                 "folder", f"{count:,} entr{'y' if count == 1 else 'ies'}", listed.text
@@ -190,7 +190,7 @@ class Lookup:
 
     async def _file(self, path: str) -> ResolvedMention:
         """A table's columns and first rows; of other files the beginning."""
-        workspace = self.reach.workspace_for("read_file", path=path)
+        workspace = self.scope.workspace_for("read_file", path=path)
 
         def read() -> tuple[bytes, int]:
             with workspace.locate(path) as place:
@@ -204,16 +204,16 @@ class Lookup:
                 return ResolvedMention(
                     "file", facts.rows, facts.text(MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
                 )
-        if lower.endswith(_TABLES) and self.reach.offers("describe_table"):
+        if lower.endswith(_TABLES) and self.scope.offers("describe_table"):
             try:
-                table = await self.reach.call("describe_table", path=path)
+                table = await self.scope.call("describe_table", path=path)
             except NotFound:
                 raise
             except CoworkError:  # some JSON is no table
                 pass
             else:
                 return ResolvedMention("file", f"{table.data['rows']:,} rows", table.text)
-        result = await self.reach.call("read_file", path=path, end_line=_MAX_LINES)
+        result = await self.scope.call("read_file", path=path, end_line=_MAX_LINES)
         with workspace.locate(path) as place:
             return ResolvedMention("file", size_text(place.stat().st_size), result.text)
 
@@ -221,12 +221,12 @@ class Lookup:
         return await _within(kind, "", self._cell(kind, pointer.part))
 
     async def _cell(self, kind: MentionKind, which: str) -> ResolvedMention:
-        state, workspace = await self.reach.cells()
+        state, workspace = await self.scope.cells()
         cell = cell_of(state, kind, which, self._sending_cell())
         if cell.is_private:
             raise Forbidden("This cell is tagged private, so it was not sent.")
         name = state.name_of(cell.id)
-        came = await self.reach.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
+        came = await self.scope.tools.gate.notebooks.outputs(workspace, state.path, cell.id)
         pictures = pictures_in(came) if kind == "output" else ()
         output_text = describe_outputs(cell.outputs, MAX_MENTION_TOKENS * _CHARACTERS_PER_TOKEN)
         if kind == "output":
@@ -239,19 +239,19 @@ class Lookup:
         return ResolvedMention(kind, title, f"{head}\n{cell.source.rstrip()}{output}")
 
     def _sending_cell(self) -> str | None:
-        log = self.reach.log
+        log = self.scope.log
         return log.journal.store.job(log.job_id).cell_id if log.job_id else None
 
     async def _resource(self, name: str) -> ResolvedMention | None:
         server, _, uri = name.partition(":")
-        connection = self.reach.server(server) if uri else None
+        connection = self.scope.server(server) if uri else None
         if connection is None:
             return None
 
         async def read() -> ResolvedMention:
-            self.reach.check_server(connection)
+            self.scope.check_server(connection)
             found = await offers.read(connection, uri)
-            self.reach.follow(connection.config.name, uri)
+            self.scope.follow(connection.config.name, uri)
             return ResolvedMention("resource", server, found.text, tuple(found.images))
 
         return await _within("resource", server, read())

@@ -21,7 +21,7 @@ from ...domain.settings import Settings
 from ...tools.base import ToolResult
 from .parcels import Parcel
 from .sent_files import RemoteResult
-from .worker import Proof, WorkerOrder, grant, perform, sees
+from .worker import WorkerOrder, WorkspaceProof, grant, perform, sees_workspace
 
 CONNECT_SECONDS = 10.0
 SEND_SECONDS = 60.0
@@ -212,10 +212,12 @@ class Cluster:
         self, client: Dask, workers: list[str] | None = None
     ) -> dict[str, Any]:
         """Let workers look for a file that exists for this moment only."""
-        proof = Proof.in_folder(self._settings.workspace)
+        proof = WorkspaceProof.in_folder(self._settings.workspace)
         try:
             await asyncio.to_thread(proof.write)
-            seen: dict[str, Any] = await client.run(sees, proof, workers=workers, on_error="return")
+            seen: dict[str, Any] = await client.run(
+                sees_workspace, proof, workers=workers, on_error="return"
+            )
         except OSError as error:
             raise Unavailable(
                 f"Cannot check whether the workers share the workspace: {error}"

@@ -23,10 +23,10 @@ from ...tools.base import (
     ToolContext,
     ToolParameters,
     ToolResult,
-    nobody_answers,
-    nobody_follows,
-    nothing_closed,
-    nothing_said,
+    no_answer,
+    no_closed_tools,
+    no_follower,
+    no_remarks,
 )
 from ...tools.kernel.scratch import ScratchCode, run_code_in_scratch
 from ...tools.kernel.state import NoKernels, no_sandbox
@@ -37,7 +37,7 @@ from ...tools.tables.sources import are_large
 from ...tools.tables.tools import TABLE_TOOLS, table_tools
 from ..log import RunLog
 from .cluster import Attempt, Cluster, WorkerLost
-from .parcels import Parcel, bring_home, pack
+from .parcels import Parcel, pack, write_back
 from .remote_scratch import KernelSnapshot, end_scratch, snapshot_kernel
 from .sent_files import RemoteResult, remove_tree
 from .worker import WorkerOrder
@@ -153,7 +153,7 @@ class _RemoteTask:
             except WorkerLost:
                 self._handle_loss(tool, attempt, in_scratch=in_scratch)
             else:
-                result = await self._bring_home(outcome, attempt, context)
+                result = await self._write_back(outcome, attempt, context)
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
@@ -165,7 +165,7 @@ class _RemoteTask:
         cwd = order.parameters.get("cwd") or PurePosixPath(context.notebook or "").parent
         return pack(context.workspace, () if tables else self.files, tables, str(cwd))
 
-    async def _bring_home(
+    async def _write_back(
         self, outcome: ToolResult | RemoteResult, attempt: Attempt, context: ToolContext
     ) -> ToolResult:
         if isinstance(outcome, ToolResult):
@@ -175,7 +175,7 @@ class _RemoteTask:
         # Not to what was pinned: with the first file that is written, that is another one.
         workspace = replace(context.clearance, pins={}).guard(context.workspace)
         try:
-            written = await asyncio.to_thread(bring_home, workspace, layout, outcome.changes)
+            written = await asyncio.to_thread(write_back, workspace, layout, outcome.changes)
         except CoworkError as error:
             said = f"{error.message}\nIts output:\n{result.text[-MAX_REPEATED:]}"
             raise CoworkError(said, code=error.code, retryable=error.retryable) from error
@@ -205,10 +205,10 @@ class _RemoteTask:
                 else NoKernels(),
                 scratch=None,
                 waiting=nullcontext,
-                ask=nobody_answers,
-                follow=nobody_follows,
-                closed=nothing_closed,
-                recall=nothing_said,
+                ask=no_answer,
+                follow=no_follower,
+                closed=no_closed_tools,
+                recall=no_remarks,
             ),
             settings=self.settings,
             confined=context.sandbox is not None and context.sandbox.kind != "none",

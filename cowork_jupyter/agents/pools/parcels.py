@@ -61,7 +61,7 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
     return Parcel(workspace, Layout(tuple(files), folders))
 
 
-def bring_home(workspace: Workspace, layout: Layout, changes: Sequence[RemoteChange]) -> list[str]:
+def write_back(workspace: Workspace, layout: Layout, changes: Sequence[RemoteChange]) -> list[str]:
     """Write what a call changed, all of it or nothing; returns the paths.
 
     Files that are not as they were sent were changed here meanwhile: raises Conflict.

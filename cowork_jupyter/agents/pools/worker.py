@@ -56,7 +56,7 @@ class WorkerOrder:
 
 
 @dataclass(frozen=True)
-class Proof:
+class WorkspaceProof:
     """A secret in a file that only those who see the same workspace can know."""
 
     path: Path
@@ -73,7 +73,7 @@ class Proof:
         self.path.unlink(missing_ok=True)
 
 
-def sees(proof: Proof) -> bool:
+def sees_workspace(proof: WorkspaceProof) -> bool:
     with suppress(OSError):
         return proof.path.read_text() == proof.token
     return False

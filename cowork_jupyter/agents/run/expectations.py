@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...domain.errors import CoworkError
 from ...domain.expectations import FILE, Expectation
 from ...domain.notices import Notice
-from ...effects.checking import CheckedExpectation, broken_in_words, in_words
+from ...effects.checking import CheckedExpectation, broken_expectation_text, expectation_text
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
 from ...store.journal import Journal
@@ -52,7 +52,7 @@ class ExpectationGuard:
         for result in _only_broken(await self._check(log, ())):
             if result.updated is None:
                 continue
-            said = f"You expect of {result.updated.of}: {in_words(result.updated)}."
+            said = f"You expect of {result.updated.of}: {expectation_text(result.updated)}."
             try:
                 await self.pinned.pin(log.notebook, result.updated)
             except CoworkError as error:  # such as a notebook that another program has open
@@ -81,12 +81,12 @@ class ExpectationGuard:
             if result.measured.problem != "unchecked" or expected.id in self._said:
                 continue
             self._said.add(expected.id)
-            message = f"{expected.of}: {in_words(expected)} {result.found}."
+            message = f"{expected.of}: {expectation_text(expected)} {result.found}."
             log.event(Notice(code="unchecked_expectation", message=message))
 
 
 def broken_text(result: CheckedExpectation) -> str:
-    return broken_in_words(result.broken) if result.broken else ""
+    return broken_expectation_text(result.broken) if result.broken else ""
 
 
 def _only_broken(checked: Sequence[CheckedExpectation]) -> list[CheckedExpectation]:
@@ -108,7 +108,7 @@ class Expectations:
     async def pin(self, context_id: str, expectation: Expectation) -> Expectation:
         pinned = await self.tools.pinned.pin(self._notebook(context_id), expectation)
         about = expectation.of.removeprefix(FILE)
-        self._say(context_id, f"You expect of {about}: {in_words(expectation)}.")
+        self._say(context_id, f"You expect of {about}: {expectation_text(expectation)}.")
         return pinned
 
     async def remove(self, context_id: str, expectation_id: str) -> None:

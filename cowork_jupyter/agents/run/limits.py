@@ -1,4 +1,4 @@
-"""Limits of one run, and the detection of circles."""
+"""Limits of one run, and the detection of loops."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class RunLimits:
                 self._began += self._clock() - self._wait_began
 
 
-class CircleGuard:
+class LoopDetector:
     def __init__(self) -> None:
         self._turns: list[str] = []
         self._errors: list[str] = []
@@ -149,11 +149,11 @@ class CircleGuard:
     def observe(self, calls: Sequence[ToolCall], error: str = "") -> str | None:
         self._turns = [*self._turns, _signature(calls)][-_REMEMBERED_TURNS:]
         self._errors = [*self._errors, error][-_SAME_ERRORS:]
-        circle = find_circle(self._turns) or _same_error(self._errors)
-        if circle:
+        loop = find_loop(self._turns) or _same_error(self._errors)
+        if loop:
             self._turns.clear()
             self._errors.clear()
-        return circle
+        return loop
 
 
 def _same_error(errors: Sequence[str]) -> str | None:
@@ -163,7 +163,7 @@ def _same_error(errors: Sequence[str]) -> str | None:
     return None
 
 
-def find_circle(turns: Sequence[str]) -> str | None:
+def find_loop(turns: Sequence[str]) -> str | None:
     """Detect AAA, ABAB, or three turns without any call."""
     if len(turns) >= 3 and len(set(turns[-3:])) == 1:
         monologue = turns[-1] == _NO_CALL

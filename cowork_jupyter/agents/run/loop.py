@@ -26,7 +26,7 @@ from .call_log import CallRecord
 from .delivery import as_guidance, deliver_plan, followed_template
 from .expectations import ExpectationGuard, broken_text
 from .figure_check import FigureCheck
-from .limits import GO_ON, CircleGuard, LimitReached, RunLimits, go_on_question
+from .limits import GO_ON, LimitReached, LoopDetector, RunLimits, go_on_question
 from .model_session import ModelSession
 from .outcome import Outcome
 from .resource_watch import JobResources
@@ -70,7 +70,7 @@ _GIVEN_UP = "The server cut the answer off at its limit for one reply, several t
 _EMPTY = "The reply was empty."
 _REPAIR = "Your last reply was not usable. {problem} Reply again in one of the formats above."
 _NUDGE = (
-    "You are going in circles: {circle}. Look at the results you already have and try another "
+    "You are going in circles: {loop}. Look at the results you already have and try another "
     "approach, or say in plain text what keeps you from continuing."
 )
 
@@ -100,7 +100,7 @@ class AgentLoop:
     agents: Collection[str] = ()
     templates: Sequence[Template] = ()
     resources: JobResources | None = None
-    _guard: CircleGuard = field(default_factory=CircleGuard)
+    _loop_detector: LoopDetector = field(default_factory=LoopDetector)
     _strikes: int = 0
     _nudged: bool = False
     _computed: bool = False
@@ -258,8 +258,8 @@ class AgentLoop:
             figures = await self.figures.find(answer)
             self.log.say("assistant", answer, Reply().beside_text("", figures))
             return Outcome(text=answer, figures=figures)
-        circle = self._guard.observe(calls.tools, _error_of(records))
-        return await self._leave_circle(circle) if circle else None
+        loop = self._loop_detector.observe(calls.tools, _error_of(records))
+        return await self._break_loop(loop) if loop else None
 
     def _printed_answer(self, records: list[CallRecord]) -> str:
         printed = "\n".join(record.result.output for record in records if record.result)
@@ -325,20 +325,20 @@ class AgentLoop:
         if self._strikes >= MAX_STRIKES:
             return self._give_up(problem)
         self.log.say("system", _REPAIR.format(problem=problem))
-        circle = self._guard.observe(())
-        return await self._leave_circle(circle) if circle else None
+        loop = self._loop_detector.observe(())
+        return await self._break_loop(loop) if loop else None
 
     def _give_up(self, problem: str) -> Outcome:
         error = f"The model gave {MAX_STRIKES} unusable replies in a row. The last: {problem}"
         return Outcome(JobStatus.FAILED, error)
 
-    async def _leave_circle(self, circle: str) -> Outcome | None:
+    async def _break_loop(self, loop: str) -> Outcome | None:
         """Nudge the model once; if that does not help, let the user decide."""
         if not self._nudged:
             self._nudged = True
-            self.log.say("system", _NUDGE.format(circle=circle))
+            self.log.say("system", _NUDGE.format(loop=loop))
             return None
-        return await self._ask_to_go_on(f"The agent is going in circles: {circle}.")
+        return await self._ask_to_go_on(f"The agent is going in circles: {loop}.")
 
     async def _ask_to_go_on(self, why: str) -> Outcome | None:
         """Ask the user whether to go on; headless, the run ends."""

@@ -29,8 +29,8 @@ from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters,
 from ...workspace import fingerprint
 from ..log import RunLog
 from .call_log import CallLog, CallRecord, LiveOutput
+from .conversation_search import search_conversation
 from .figure_check import FigureCheck
-from .recollection import recollect
 from .tool_environment import ToolEnvironment
 from .watching import code_to_watch, watch_call
 
@@ -241,7 +241,7 @@ class ToolRunner:
             write_under_open=self.write_under_open,
             closed=partial(self.tools.gate.closed_tools, self.log),
             follow=self.follow,
-            recall=partial(recollect, self.log.journal.store, self.log.context_id),
+            recall=partial(search_conversation, self.log.journal.store, self.log.context_id),
         )
 
     async def _ask(self, question: Question) -> str | None:

@@ -20,7 +20,7 @@ from ...llm.reply import Delta, TextDelta
 from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
-from .surroundings import look_around
+from .cell_context import read_notebook_facts
 
 if TYPE_CHECKING:
     from ...guide.fixes import Fix
@@ -99,7 +99,7 @@ class CodeAnswer:
             raise Garbled("The model's answer does not end. Try again, or use another model.")
 
 
-class WordsAnswer:
+class TextAnswer:
     def __init__(self) -> None:
         self._reader = ReplyReader()
         self._written = 0
@@ -165,7 +165,7 @@ async def answer_by_rules(
     from ...guide.fixes import FailingCell, propose
 
     assert request.error is not None
-    looked = await look_around(tools, log, notebook, request, _KERNEL_SECONDS)
+    looked = await read_notebook_facts(tools, log, notebook, request, _KERNEL_SECONDS)
     files: tuple[str, ...] = ()
     may_list = tools.unasked_workspace(log, "list_directory", path=".")
     if request.error.name in _ABOUT_FILES and may_list:

@@ -13,8 +13,8 @@ from typing import Any
 from ...domain.suggestions import SuggestionRequest
 from ...llm.frames import Frame
 from ...tools.kernel.state import Variable
+from .cell_context import CellContext, cell_names
 from .prompts import describe_variable
-from .surroundings import Surroundings, cell_names
 
 MAX_TOKENS = 96
 MAX_CHARACTERS = 1_200
@@ -35,7 +35,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def completion_messages(
-    request: SuggestionRequest, around: Surroundings, frame: Frame
+    request: SuggestionRequest, around: CellContext, frame: Frame
 ) -> list[dict[str, Any]]:
     prefix, suffix = split_at_cursor(request)
     cell = f"{prefix[-_PREFIX:]}<CURSOR>{suffix[:_SUFFIX]}"
@@ -53,7 +53,7 @@ def split_at_cursor(request: SuggestionRequest) -> tuple[str, str]:
     return request.source[:cursor], request.source[cursor:]
 
 
-def _above(request: SuggestionRequest, around: Surroundings) -> str:
+def _above(request: SuggestionRequest, around: CellContext) -> str:
     """The code just above, as much as fits; imports from further up."""
     ids = [cell.id for cell in around.cells]
     place = ids.index(request.cell_id) if request.cell_id in ids else len(ids)
@@ -68,7 +68,7 @@ def _above(request: SuggestionRequest, around: Surroundings) -> str:
     return "\n".join(["Above:", *imports[:20], near]) if code else ""
 
 
-def _naming(request: SuggestionRequest, around: Surroundings) -> str:
+def _naming(request: SuggestionRequest, around: CellContext) -> str:
     made = [name for cell in around.cells[-20:] for name in sorted(cell_names(cell.source).made)]
     return " ".join([request.source, *made])
 

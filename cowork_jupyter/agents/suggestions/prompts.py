@@ -13,7 +13,7 @@ from ...llm.frames import Frame
 from ...llm.tokens import Count, cut_middle
 from ...policy.visible import spell_hidden
 from ...tools.kernel.state import Variable
-from .surroundings import Surroundings, in_notebook_order, related_cells
+from .cell_context import CellContext, in_notebook_order, related_cells
 
 _FRAME = re.compile(r"(?:Cell In\s*\[|Input In\s*\[|File |<ipython-input)")
 _LIBRARY = ("site-packages", "dist-packages", "/lib/python", "\\lib\\", "<frozen ", "<__array_")
@@ -98,7 +98,7 @@ class Prompter:
     def messages(
         self,
         request: SuggestionRequest,
-        around: Surroundings,
+        around: CellContext,
         tried: Sequence[str] = (),
         mentioned: str = "",
     ) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ class Prompter:
         ]
 
     def _parts(
-        self, request: SuggestionRequest, around: Surroundings, tried: Sequence[str]
+        self, request: SuggestionRequest, around: CellContext, tried: Sequence[str]
     ) -> list[str]:
         parts = [*self._around(request, around), f"Current cell:\n{request.source}"]
         if request.error:
@@ -131,7 +131,7 @@ class Prompter:
             parts.append(f"Tried already, and no help:\n{sources}")
         return parts
 
-    def _around(self, request: SuggestionRequest, around: Surroundings) -> list[str]:
+    def _around(self, request: SuggestionRequest, around: CellContext) -> list[str]:
         room, parts = self.budget, []
         variables = self._variables(
             around.named_in(self._naming(request)), room // _VARIABLES_SHARE

@@ -30,13 +30,14 @@ from ...domain.suggestions import (
 )
 from ...llm.chunks import Chunk, ModelRequest
 from ...llm.failures import ContextOverflow, Garbled, Stalled
-from ...llm.reachable import HOW_TO_CONNECT
+from ...llm.model_probe import HOW_TO_CONNECT
 from ..agent import AgentFactory
 from ..log import RunLog
 from ..mentions.lookup import look_up
 from ..run.history import Mentioned
 from ..run.usage import with_cost
-from .answers import CodeAnswer, WordsAnswer, answer_by_rules, restore_secrets
+from .answers import CodeAnswer, TextAnswer, answer_by_rules, restore_secrets
+from .cell_context import CellContext, NotebookFacts, read_notebook_facts
 from .completion import (
     MAX_TOKENS,
     CompletionCache,
@@ -46,7 +47,6 @@ from .completion import (
     split_at_cursor,
 )
 from .prompts import Prompter
-from .surroundings import NotebookLook, Surroundings, look_around
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +67,8 @@ _OPTIONS = {"max_tokens": MAX_TOKENS}
 class Suggestions:
     factory: AgentFactory
     _completions: CompletionCache = field(default_factory=CompletionCache)
-    _known: dict[tuple[str, str], tuple[float, NotebookLook]] = field(default_factory=dict)
-    _looking: set[asyncio.Task[NotebookLook]] = field(default_factory=set)
+    _known: dict[tuple[str, str], tuple[float, NotebookFacts]] = field(default_factory=dict)
+    _looking: set[asyncio.Task[NotebookFacts]] = field(default_factory=set)
 
     async def stream(
         self, context: Context, request: SuggestionRequest, ready: Ready
@@ -146,10 +146,10 @@ class Suggestions:
     ) -> AsyncGenerator[SuggestionEvent, None]:
         budget = self._budget(name)
         looked, mentioned = await asyncio.gather(
-            look_around(self.factory.tools, self._log(context), context.notebook, request),
+            read_notebook_facts(self.factory.tools, self._log(context), context.notebook, request),
             self._look_up_mentions(context, request, budget),
         )
-        around = _refuse_private(Surroundings.of(request, looked))
+        around = _refuse_private(CellContext.of(request, looked))
         tried = [*self._rejected_sources(context, request), *request.tried][-_MAX_TRIED:]
         while True:
             prompter = Prompter(self._frame(context), self.factory.llm.counter, budget)
@@ -169,17 +169,17 @@ class Suggestions:
     async def _look_up_mentions(
         self, context: Context, request: SuggestionRequest, budget: int
     ) -> Mentioned:
-        reach = self.factory.reach(self._log(context), context.notebook)
-        return await look_up(reach, request.instruction, budget // 2, self.factory.llm.counter)
+        scope = self.factory.mention_scope(self._log(context), context.notebook)
+        return await look_up(scope, request.instruction, budget // 2, self.factory.llm.counter)
 
-    def _answer_for(self, request: SuggestionRequest) -> CodeAnswer | WordsAnswer:
+    def _answer_for(self, request: SuggestionRequest) -> CodeAnswer | TextAnswer:
         if request.kind == "explain":
-            return WordsAnswer()
+            return TextAnswer()
         is_shell = request.source.lstrip().startswith(("%%bash", "%%sh", "%%script", "!"))
         return CodeAnswer(shell=is_shell)
 
     async def _ask(
-        self, name: str, messages: list[dict[str, Any]], answer: CodeAnswer | WordsAnswer
+        self, name: str, messages: list[dict[str, Any]], answer: CodeAnswer | TextAnswer
     ) -> AsyncGenerator[SuggestionEvent, None]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _ANSWER_SECONDS
@@ -193,7 +193,7 @@ class Suggestions:
             yield line
 
     def _finish(
-        self, request: SuggestionRequest, answer: CodeAnswer | WordsAnswer, name: str
+        self, request: SuggestionRequest, answer: CodeAnswer | TextAnswer, name: str
     ) -> SuggestionDone:
         if answer.is_cut:
             raise Garbled("The model's answer was cut off before its end. Ask for less at once.")
@@ -207,7 +207,7 @@ class Suggestions:
             usage=self._usage(answer, name),
         )
 
-    def _usage(self, answer: CodeAnswer | WordsAnswer, name: str) -> Any:
+    def _usage(self, answer: CodeAnswer | TextAnswer, name: str) -> Any:
         spent = answer.usage.model_copy(update={"turns": 1, "model": name})
         return with_cost(spent, name, self.factory.settings)
 
@@ -260,7 +260,7 @@ class Suggestions:
     async def completion_request(
         self, context: Context, request: SuggestionRequest
     ) -> list[dict[str, Any]]:
-        around = _refuse_private(Surroundings.of(request, await self._recent(context, request)))
+        around = _refuse_private(CellContext.of(request, await self._recent(context, request)))
         return completion_messages(request, around, self._frame(context))
 
     async def _completion(self, asked: ModelRequest, answer: CodeAnswer) -> str:
@@ -273,7 +273,7 @@ class Suggestions:
         answer.finish()
         return answer.source
 
-    async def _recent(self, context: Context, request: SuggestionRequest) -> NotebookLook:
+    async def _recent(self, context: Context, request: SuggestionRequest) -> NotebookFacts:
         """A recent lookup, refreshed in the background, or a new one."""
         key = (context.notebook or "", context.role.value)
         at, looked = self._known.get(key, (0.0, None))
@@ -281,13 +281,13 @@ class Suggestions:
         if looked is not None and age < _FRESH_SECONDS:
             return looked
         task = asyncio.ensure_future(
-            look_around(self.factory.tools, self._log(context), context.notebook, request)
+            read_notebook_facts(self.factory.tools, self._log(context), context.notebook, request)
         )
         self._looking.add(task)
         task.add_done_callback(lambda done: self._remember(key, done))
         return looked if looked is not None and age < _STALE_SECONDS else await asyncio.shield(task)
 
-    def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookLook]) -> None:
+    def _remember(self, key: tuple[str, str], task: asyncio.Task[NotebookFacts]) -> None:
         self._looking.discard(task)
         if task.cancelled() or task.exception():
             return
@@ -326,7 +326,7 @@ async def _next(
         raise Stalled("The model took too long. Try again.") from None
 
 
-def _refuse_private(around: Surroundings) -> Surroundings:
+def _refuse_private(around: CellContext) -> CellContext:
     if around.is_private:
         raise Forbidden(
             "This cell is tagged private, so it is not sent to a model. Remove the tag to get "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...domain.effects import DataWarning, TableState
 from ...tools.kernel.state import Look
-from .case import Case, Found, Rule, WatchedRun
+from .case import Case, Rule, TableWarning, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
 from .filters import filter_warnings, group_warnings, mean_warnings
@@ -49,7 +49,7 @@ def warnings_for(run: WatchedRun) -> list[tuple[str, DataWarning]]:
     if program is None:
         return []
     case = Case(run, program)
-    found: dict[tuple[str, int | None, str], Found] = {}
+    found: dict[tuple[str, int | None, str], TableWarning] = {}
     for rule in RULES:
         for of, about in rule(case):
             found.setdefault((about.code, about.line, of), (of, about))

@@ -30,7 +30,7 @@ class WatchedRun:
     answers: Mapping[Look, Answer] = field(default_factory=dict)
 
 
-Found = tuple[str, DataWarning]
+TableWarning = tuple[str, DataWarning]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Case:
         return rows.table if rows else ""
 
 
-Rule = Callable[[Case], Iterator[Found]]
+Rule = Callable[[Case], Iterator[TableWarning]]
 
 
 def warning(
@@ -115,7 +115,7 @@ def warning(
     line: int | None,
     advice: str,
     evidence: Mapping[str, object] | None = None,
-) -> Found:
+) -> TableWarning:
     facts = {"code": code, "message": message, "line": line, "advice": advice}
     return of, DataWarning.model_validate({**facts, "evidence": dict(evidence or {})})
 
@@ -125,7 +125,7 @@ def number(answer: Answer | None, name: str) -> int:
     return int(value) if isinstance(value, int | float) else 0
 
 
-def counted(count: int, singular: str, plural: str = "") -> str:
+def count_of(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
@@ -133,6 +133,6 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
-def counted_part(part: int, whole: int, singular: str) -> str:
+def part_text(part: int, whole: int, singular: str) -> str:
     """`214 rows of 12,431 (1.7 %)`."""
-    return f"{counted(part, singular)} of {whole:,} ({share(part, whole)})"
+    return f"{count_of(part, singular)} of {whole:,} ({share(part, whole)})"

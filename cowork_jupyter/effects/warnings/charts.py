@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, Found, counted, counted_part, number, share, warning
+from .case import Case, TableWarning, count_of, number, part_text, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
@@ -82,7 +82,7 @@ _FEWER_POINTS = "chart_shows_fewer_points"
 _MANY_MISSING = 0.05
 
 
-def chart_warnings(case: Case) -> Iterator[Found]:
+def chart_warnings(case: Case) -> Iterator[TableWarning]:
     drawn = [call for call in case.calls() if _kind(call)]
     if not drawn:
         return
@@ -116,7 +116,7 @@ def _titles(case: Case) -> Iterator[str]:
                 yield given.text
 
 
-def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[Found]:
+def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         kind = _kind(call)
         if kind not in _BARS:
@@ -166,7 +166,7 @@ def _scaled(low: Value | None, least: float) -> float | None:
     return least - factor if low.name == "Sub" else None
 
 
-def _some_rows(case: Case, call: Value) -> Iterator[Found]:
+def _some_rows(case: Case, call: Value) -> Iterator[TableWarning]:
     receiver = [call.base] if call.op == "method" and call.base is not None else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
         part = _first_rows(value)
@@ -177,7 +177,7 @@ def _some_rows(case: Case, call: Value) -> Iterator[Found]:
         rows = state.rows if state is not None else None
         if count is None or rows is None or count >= rows:
             continue
-        message = f"The chart shows {count:,} of {counted(rows, 'row')} ({share(count, rows)})."
+        message = f"The chart shows {count:,} of {count_of(rows, 'row')} ({share(count, rows)})."
         advice = "Draw all rows, or say in the title which ones are shown."
         evidence = {"shown": count, "rows": rows}
         yield warning(case.of(whole), _FEWER_POINTS, message, call.line, advice, evidence)
@@ -233,7 +233,7 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
             yield axis, *found
 
 
-def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
+def _cut_histogram(case: Case, call: Value) -> Iterator[TableWarning]:
     ends = constant_of(call.keyword("range"))
     column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
     column = column or column_of(call.base)
@@ -243,12 +243,12 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[Found]:
     answer = case.ask_rows("outside", case.rows(column[0]), column[1], *texts)
     outside, rows = number(answer, "outside"), number(answer, "rows")
     if outside:
-        message = f"The range leaves out {counted(outside, 'value')} of {rows:,}."
+        message = f"The range leaves out {count_of(outside, 'value')} of {rows:,}."
         advice = "Widen the range, or say in the title what is left out."
         yield warning(case.of(column[0]), _FEWER_POINTS, message, call.line, advice, answer)
 
 
-def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
+def _cut_points(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         if _kind(call) == "hist":
             yield from _cut_histogram(case, call)
@@ -268,7 +268,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
                 outside, rows = number(answer, "outside"), number(answer, "rows")
                 if not outside:
                     continue
-                part = counted_part(outside, rows, "point")
+                part = part_text(outside, rows, "point")
                 message = f"The limits of the {axis} axis cut off {part}."
                 advice = "Widen the limits, or say in the title what is left out."
                 yield warning(case.of(table), _FEWER_POINTS, message, limit.line, advice, answer)
@@ -278,7 +278,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[Found]:
 
 def _missing_points(
     case: Case, call: Value, plotted: list[tuple[str, Value, str]]
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     table = plotted[0][1]
     if table is not plotted[1][1]:
         return
@@ -287,7 +287,7 @@ def _missing_points(
     missing, rows = number(answer, "missing"), number(answer, "rows")
     if missing < _MANY_MISSING * rows or not missing:
         return
-    part = counted_part(missing, rows, "row")
+    part = part_text(missing, rows, "row")
     message = f"The chart leaves out {part} without {' or '.join(columns)}."
     advice = "Drop them on purpose and say so, or fill them."
     yield warning(case.of(table), _FEWER_POINTS, message, call.line, advice, answer)

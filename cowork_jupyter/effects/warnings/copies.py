@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
-from .case import Case, Found, counted, warning
+from .case import Case, TableWarning, count_of, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 
@@ -25,7 +25,7 @@ _OF_MISSING = {"dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"}
 _OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "rstrip"}
 
 
-def copy_warnings(case: Case) -> Iterator[Found]:
+def copy_warnings(case: Case) -> Iterator[TableWarning]:
     for store in case.program.current(case.program.stores):
         yield from _chained(case, store)
         yield from _row_of_loop(case, store)
@@ -53,7 +53,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
     return bool(made) and made[-1].name.startswith("pandas.")
 
 
-def _chained(case: Case, store: Value) -> Iterator[Found]:
+def _chained(case: Case, store: Value) -> Iterator[TableWarning]:
     """`df[mask]["x"] = 1`: what is between the first brackets is a copy."""
     copy = store.base
     if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
@@ -73,7 +73,7 @@ def _chained(case: Case, store: Value) -> Iterator[Found]:
     message = f"The assignment changes a copy; {of or 'the table'} stays as it is."
     state = case.run.after.get(of)
     if state is not None:
-        message = f"The assignment changes a copy; the {counted(state.rows, 'row')} of {of} stay."
+        message = f"The assignment changes a copy; the {count_of(state.rows, 'row')} of {of} stay."
     advice = "Assign in one step: df.loc[rows, column] = value."
     evidence = {"rows": state.rows} if state else {}
     yield warning(of, "copy_changed", message, store.line, advice, evidence)
@@ -91,7 +91,7 @@ def _is_new_pandas(case: Case) -> bool:
     return version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3
 
 
-def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
+def _row_of_loop(case: Case, store: Value) -> Iterator[TableWarning]:
     row = store.base
     if row is None or row.op != "item" or row.base is None or row.base.op != "loop":
         return
@@ -107,7 +107,7 @@ def _row_of_loop(case: Case, store: Value) -> Iterator[Found]:
         return
     of = case.of(source.base)
     state = case.run.before.get(of) or case.run.after.get(of)
-    rows = f" of {counted(state.rows, 'row')}" if state else ""
+    rows = f" of {count_of(state.rows, 'row')}" if state else ""
     message = f"The loop changes copies{rows}; {of or 'the table'} stays as it is."
     advice = "Assign to the column as a whole, or to df.loc[index, column]."
     evidence = {"rows": state.rows} if state else {}
@@ -119,7 +119,7 @@ def _given(value: Value) -> tuple[Value, ...]:
     return (*args, *value.keywords.values())
 
 
-def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
+def _in_place_on_copy(case: Case, call: Value) -> Iterator[TableWarning]:
     copy = call.base
     if copy is None or copy.op not in ("index", "attribute", "method") or copy.line is None:
         return
@@ -135,7 +135,7 @@ def _in_place_on_copy(case: Case, call: Value) -> Iterator[Found]:
     state = case.run.after.get(of)
     field = state.field(column[1]) if state and column else None
     missing = field.missing if field is not None else None
-    rest = f" with {counted(missing, 'missing value')}" if missing else ""
+    rest = f" with {count_of(missing, 'missing value')}" if missing else ""
     message = f"{call.name}(inplace=True) changes a copy; {of or 'the table'} stays as it is{rest}."
     advice = "Assign the result: df[column] = df[column]." + call.name + "(…)."
     evidence = {"missing": missing} if missing else {}
@@ -160,7 +160,7 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
 
 def _thrown_away(
     case: Case, value: Value, methods: set[str], line: int | None = None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if value.op != "method" or value.is_true("inplace") or value.base is None:
         return
     owner = value.base
@@ -198,7 +198,7 @@ def _would_change(state: TableState, value: Value, column: str | None) -> bool:
 
 def _still(state: TableState, value: Value) -> str:
     if value.name in _OF_MISSING:
-        return counted(sum(field.missing for field in state.fields), "missing value")
+        return count_of(sum(field.missing for field in state.fields), "missing value")
     if value.name == "drop_duplicates" and state.duplicates:
-        return counted(state.duplicates, "repeated row")
-    return f"{counted(state.rows, 'row')} and {counted(state.columns, 'column')}"
+        return count_of(state.duplicates, "repeated row")
+    return f"{count_of(state.rows, 'row')} and {count_of(state.columns, 'column')}"

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
@@ -19,7 +19,7 @@ _FAULTS = re.compile(
 )
 
 
-def filter_warnings(case: Case) -> Iterator[Found]:
+def filter_warnings(case: Case) -> Iterator[TableWarning]:
     asked: set[tuple[int, int | None]] = set()
     for mask, table in filter(None, map(_mask_of, case.values())):
         if (id(mask), mask.line) in asked:
@@ -77,19 +77,19 @@ def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
     )
 
 
-def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator[Found]:
+def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator[TableWarning]:
     evidence = {"rows": rows, "kept": kept}
     if kept == 0:
-        message = f"The filter keeps none of {counted(rows, 'row')}."
+        message = f"The filter keeps none of {count_of(rows, 'row')}."
         advice = "Check the spelling, the type and the unit of what it compares."
         yield warning(of, "filter_keeps_nothing", message, line, advice, evidence)
     elif kept == rows and rows > _FEW_ROWS:
-        message = f"The filter keeps all {counted(rows, 'row')}."
+        message = f"The filter keeps all {count_of(rows, 'row')}."
         advice = "Check what it compares, or remove it."
         yield warning(of, "filter_keeps_all", message, line, advice, evidence)
 
 
-def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
+def _by_result(case: Case, mask: Value, table: Value) -> Iterator[TableWarning]:
     """For other masks, compare the numbers of rows before and after."""
     before = case.state(table)
     results = [
@@ -105,8 +105,8 @@ def _by_result(case: Case, mask: Value, table: Value) -> Iterator[Found]:
     yield from _all_or_nothing(case.of(table), mask.line, before.rows, after.rows)
 
 
-def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Found:
-    message = f"The comparison leaves out {counted_part(lost, rows, 'row')}"
+def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> TableWarning:
+    message = f"The comparison leaves out {part_text(lost, rows, 'row')}"
     message += f" whose {column} is missing."
     advice = f"Decide what a missing {column} means: fill it, drop it, or ask for it with isna()."
     evidence = {"missing": lost, "rows": rows, "column": column}
@@ -124,7 +124,7 @@ def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, i
             yield column, lost
 
 
-def _labelled(case: Case) -> Iterator[Found]:
+def _labelled(case: Case) -> Iterator[TableWarning]:
     """Comparisons that become a column: a missing value counts as false."""
     compared: list[tuple[Value, Value]] = []
     for store in case.program.current(case.program.stores):
@@ -143,7 +143,7 @@ def _labelled(case: Case) -> Iterator[Found]:
             continue
         answer = case.ask_rows("filter", case.rows(table), condition)
         for column, lost in _unasked_missing(case, answer):
-            message = f"{counted(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
+            message = f"{count_of(lost, 'row')} of {number(answer, 'rows'):,} have no {column};"
             message += " the comparison counts them as false."
             advice = f"Decide what a missing {column} means before you compare it."
             of, evidence = case.of(table), {"missing": lost, "column": column}
@@ -154,7 +154,7 @@ _GROUPS = {"groupby", "group_by", "pivot_table"}
 _KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ffill", "bfill"}
 
 
-def group_warnings(case: Case) -> Iterator[Found]:
+def group_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         grouped = _grouped_by(call)
         if grouped is None or _is_of_polars(case, grouped[0]):
@@ -166,7 +166,7 @@ def group_warnings(case: Case) -> Iterator[Found]:
         missing, rows = number(answer, "missing"), number(answer, "rows")
         if not missing or _keeps_rows(case, call):
             continue
-        part, names = counted_part(missing, rows, "row"), " and ".join(columns)
+        part, names = part_text(missing, rows, "row"), " and ".join(columns)
         message = f"{call.short} leaves out {part} without {names}."
         advice = "Add dropna=False to keep them as a group of their own, or drop them on purpose."
         evidence = {"missing": missing, "rows": rows, "columns": list(columns)}
@@ -211,7 +211,7 @@ def _keeps_rows(case: Case, grouping: Value) -> bool:
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
-def mean_warnings(case: Case) -> Iterator[Found]:
+def mean_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         outer = _averaged(call)
         if outer is None:
@@ -237,8 +237,8 @@ def mean_warnings(case: Case) -> Iterator[Found]:
         if answer is None or number(answer, "smallest") == number(answer, "largest"):
             continue
         message = (
-            f"This is a mean of means of {counted(number(answer, 'groups'), 'group')} with "
-            f"{number(answer, 'smallest'):,} to {counted(number(answer, 'largest'), 'row')}."
+            f"This is a mean of means of {count_of(number(answer, 'groups'), 'group')} with "
+            f"{number(answer, 'smallest'):,} to {count_of(number(answer, 'largest'), 'row')}."
         )
         mean, means = answer.get("mean"), answer.get("mean_of_means")
         if isinstance(mean, float) and isinstance(means, float):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from .case import Answer, Case, Found, counted, number, share, warning
+from .case import Answer, Case, TableWarning, count_of, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 
@@ -36,7 +36,7 @@ class _Join:
         return ", ".join("the index" if name == INDEX else name for name in names) or "the keys"
 
 
-def join_warnings(case: Case) -> Iterator[Found]:
+def join_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
@@ -91,7 +91,7 @@ def _from_polars(value: Value) -> bool:
     return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
-def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
+def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarning]:
     left_unique = number(answer, "left_repeated") == 0
     swapped = join.how == "right" or (
         join.how != "left" and left_unique and number(answer, "right_repeated") > 0
@@ -105,7 +105,7 @@ def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[Found]:
         yield _missing_keys(join, table, lookup, missing, rows, number(answer, other + "_missing"))
     if "indicator" in join.call.keywords or alone <= missing:
         return
-    said = f"{counted(alone, 'row')} of {table} ({share(alone, rows)})"
+    said = f"{count_of(alone, 'row')} of {table} ({share(alone, rows)})"
     verb = "has" if alone == 1 else "have"
     evidence = {"rows": rows, "without_partner": alone, "table": table, "other": lookup}
     if join.how == "inner":
@@ -128,7 +128,9 @@ def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
     return result is not None and any(link is join.call for link in result.chain())
 
 
-def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) -> Iterator[Found]:
+def _multiplied(
+    join: _Join, answer: Answer, left_unique: bool, enriches: bool
+) -> Iterator[TableWarning]:
     if "validate" in join.call.keywords:
         return
     repeated = {side: number(answer, side + "_repeated") for side in ("left", "right")}
@@ -151,11 +153,11 @@ def _multiplied(join: _Join, answer: Answer, left_unique: bool, enriches: bool) 
 
 def _added(
     join: _Join, table: str, repeated: int, most: int, added: int, evidence: dict[str, object]
-) -> Found:
+) -> TableWarning:
     times = "twice" if most == 2 else f"up to {most:,} times"
     verb = "appears" if repeated == 1 else "appear"
-    message = f"The join multiplied rows. {counted(repeated, 'key')} {verb} {times} in {table}"
-    message += f"; {counted(added, 'row was', 'rows were')} added." if added else "."
+    message = f"The join multiplied rows. {count_of(repeated, 'key')} {verb} {times} in {table}"
+    message += f"; {count_of(added, 'row was', 'rows were')} added." if added else "."
     relation = "m:1" if join.polars else "many_to_one"
     advice = f'Remove the repeated keys of {table} first, or add validate="{relation}".'
     return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
@@ -163,11 +165,15 @@ def _added(
 
 def _missing_keys(
     join: _Join, table: str, other: str, missing: int, rows: int, partners: int
-) -> Found:
+) -> TableWarning:
     verb = "has" if missing == 1 else "have"
-    message = f"{counted(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
+    message = (
+        f"{count_of(missing, 'row')} of {table} ({share(missing, rows)}) {verb} no {join.keys}"
+    )
     if partners and not join.polars:
-        message += f"; the join paired them with {counted(partners, 'row')} of {other} without one."
+        message += (
+            f"; the join paired them with {count_of(partners, 'row')} of {other} without one."
+        )
     else:
         message += ", so the join finds no partner for them."
     advice = f"Drop or fill missing keys of {table} before the join."
@@ -181,7 +187,7 @@ def _is_handled(case: Case, join: _Join) -> bool:
 
 def _by_sides(
     case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     """Where both sides never exist at the same time: check each alone, and the result."""
     theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
     ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
@@ -208,7 +214,7 @@ def _by_sides(
         yield _missing_keys(join, left_rows.table, right_rows.table, missing, rows, partners)
     is_lossy = join.how == "inner" and not repeated and -added > missing
     if is_lossy and "indicator" not in join.call.keywords:
-        message = f"The join lost rows. {counted(-added, 'row')} of {left_rows.table}"
+        message = f"The join lost rows. {count_of(-added, 'row')} of {left_rows.table}"
         message += f" ({share(-added, rows)}) {'has' if added == -1 else 'have'} no partner"
         message += f" in {right_rows.table}."
         advice = 'Look at those keys; use how="left" to keep the rows.'
@@ -216,7 +222,7 @@ def _by_sides(
         yield warning(left_rows.table, "join_lost_rows", message, join.call.line, advice, evidence)
 
 
-def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Found]:
+def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[TableWarning]:
     """Where the left side is gone: columns of the right that are missing in the result only."""
     right = case.state(join.right_table)
     for field in right.fields if right is not None else ():
@@ -225,7 +231,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
             continue
         if joined.missing >= MANY_ALONE * result.rows > 0 and not _is_handled(case, join):
             of = case.of(join.right_table)
-            message = f"{counted(joined.missing, 'row')} ({share(joined.missing, result.rows)})"
+            message = f"{count_of(joined.missing, 'row')} ({share(joined.missing, result.rows)})"
             message += f" found no partner in {of}, so {field.name} is missing there."
             advice = f"Compare the keys with those of {of}: type, case, spaces, leading zeros."
             evidence = {"rows": result.rows, "without_partner": joined.missing}
@@ -233,7 +239,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Foun
             return
 
 
-def _misaligned(case: Case) -> Iterator[Found]:
+def _misaligned(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         axis = call.keyword("axis")
         if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):
@@ -252,7 +258,7 @@ def _misaligned(case: Case) -> Iterator[Found]:
         )  # fmt: skip
 
 
-def _lookups(case: Case) -> Iterator[Found]:
+def _lookups(case: Case) -> Iterator[TableWarning]:
     """Dictionaries made of a table: of a repeated key only the last value stays."""
     for call in case.calls():
         table, column = _keyed(call)
@@ -261,7 +267,7 @@ def _lookups(case: Case) -> Iterator[Found]:
         if not repeated or repeated > FEW * number(answer, "keys"):
             continue
         of, verb = case.of(table), "appears" if repeated == 1 else "appear"
-        message = f"{counted(repeated, 'key')} of {column} {verb} more than once in {of}; "
+        message = f"{count_of(repeated, 'key')} of {column} {verb} more than once in {of}; "
         message += "the dictionary keeps the last value of each."
         advice = f"Remove the repeated keys of {of} first."
         yield warning(of, "keys_repeated", message, call.line, advice, answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, Found, counted, counted_part, number, warning
+from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -13,15 +13,15 @@ from .learning import (
     Learning,
     Split,
     estimator_of,
-    trail,
-    undivided,
+    lineage,
+    unsplit_lineage,
 )
 from .values import Value, column_of, own_expression, texts_of
 
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
-def fit_warnings(case: Case) -> Iterator[Found]:
+def fit_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -52,8 +52,8 @@ def _leaks(fit: Fit, split: Split) -> bool:
         return True
     if split.call is None and any(_made_by(fit, part) for part in split.train):
         return True
-    inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
-    return any(id(ancestor) in inputs for ancestor in undivided(fit.data))
+    inputs = [id(ancestor) for data in split.inputs for ancestor in lineage(data)]
+    return any(id(ancestor) in inputs for ancestor in unsplit_lineage(fit.data))
 
 
 def _made_by(fit: Fit, data: Value) -> bool:
@@ -65,7 +65,7 @@ def _made_by(fit: Fit, data: Value) -> bool:
     return False
 
 
-def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Found:
+def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> TableWarning:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
     test, included = _test_rows(case, split)
@@ -82,7 +82,7 @@ def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
     return rows, f", the {rows:,} test rows included" if rows else ""
 
 
-def _by_hand(case: Case, split: Split) -> Iterator[Found]:
+def _by_hand(case: Case, split: Split) -> Iterator[TableWarning]:
     """Columns scaled or filled with statistics of all rows."""
     for data in split.inputs:
         for ancestor in data.ancestry():
@@ -114,7 +114,7 @@ def _statistic(value: Value, column: str) -> str | None:
     return None
 
 
-def split_warnings(case: Case) -> Iterator[Found]:
+def split_warnings(case: Case) -> Iterator[TableWarning]:
     for split in Learning(case.program).splits:
         if split.line is None or not split.train or not split.test:
             continue
@@ -124,9 +124,7 @@ def split_warnings(case: Case) -> Iterator[Found]:
         if answer is not None and _is_no_chance(answer):
             shared, rows = number(answer, "shared"), number(answer, "rows")
             verb = "is" if shared == 1 else "are"
-            message = (
-                f"{counted_part(shared, rows, 'test row')} {verb} among the training rows too."
-            )
+            message = f"{part_text(shared, rows, 'test row')} {verb} among the training rows too."
             advice = "Drop duplicates before the split."
             yield warning(of, "duplicates_across_split", message, split.line, advice, answer)
         yield from _future(case, split, of)
@@ -143,11 +141,11 @@ def _is_no_chance(answer: Answer) -> bool:
     return several and mostly_unique and (possible >= 20 * train or (sharp and many))
 
 
-def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
+def _future(case: Case, split: Split, of: str) -> Iterator[TableWarning]:
     shuffle = split.call.keyword("shuffle") if split.call is not None else None
     if shuffle is not None and shuffle.constant is False:
         return
-    tables = [ancestor for ancestor in trail(split.inputs[0]) if case.locator.name(ancestor)]
+    tables = [ancestor for ancestor in lineage(split.inputs[0]) if case.locator.name(ancestor)]
     train, test = case.rows(split.train[0]), case.rows(split.test[0])
     answer = None
     for table in reversed(tables):
@@ -158,7 +156,7 @@ def _future(case: Case, split: Split, of: str) -> Iterator[Found]:
         return
     later, rows = number(answer, "later"), number(answer, "rows")
     column = str(answer.get("column")).replace("@index", "the index")
-    message = f"{counted_part(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
+    message = f"{part_text(later, rows, 'training row')} {'is' if later == 1 else 'are'}"
     message += f" later than the first test row, by {column}."
     advice = "Split by time: shuffle=False on ordered rows, or TimeSeriesSplit."
     yield warning(of, "future_in_training", message, split.line, advice, answer)
@@ -173,7 +171,7 @@ _HOW = {
 _OF_THE_PAST = {"shift", "lag"}
 
 
-def target_warnings(case: Case) -> Iterator[Found]:
+def target_warnings(case: Case) -> Iterator[TableWarning]:
     """About every model that the code fits, once for the same features."""
     learning = Learning(case.program)
     seen: set[int] = set()
@@ -184,7 +182,7 @@ def target_warnings(case: Case) -> Iterator[Found]:
         seen.add(id(fit.data))
         if fit.call.line is None or known:
             continue
-        target = next((found[1] for found in map(column_of, trail(fit.target)) if found), None)
+        target = next((found[1] for found in map(column_of, lineage(fit.target)) if found), None)
         derived = _derived(case, fit, target)
         answer = case.ask_all("features", case.rows(fit.data), case.rows(fit.target), more=("",))
         found = answer.get("found") if answer else None
@@ -194,16 +192,16 @@ def target_warnings(case: Case) -> Iterator[Found]:
                 continue  # the only feature is there to be a function of
             reported, rows = True, number(answer, "rows")
             described = _HOW.get(str(how), "gives away the target")
-            message = f"The feature {column} {described} in {counted(rows, 'row')}."
+            message = f"The feature {column} {described} in {count_of(rows, 'row')}."
             if column == target:
-                message = f"The target {column} is among the features ({counted(rows, 'row')})."
+                message = f"The target {column} is among the features ({count_of(rows, 'row')})."
             yield _among(case, fit, message, {"feature": column, "how": how, "rows": rows})
         if derived is not None and not reported:
             message = f"The feature {derived} was computed from the target {target}."
             yield _among(case, fit, message, {"feature": derived, "target": target})
 
 
-def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> Found:
+def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> TableWarning:
     advice = "Leave the column out of the features, or compute it from the training rows alone."
     of = case.of(fit.data)
     return warning(of, "target_among_features", message, fit.call.line, advice, evidence)
@@ -215,7 +213,7 @@ def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
     state = case.state(fit.data)
     dropped: set[str] = set()
     selected: list[str] | None = None
-    for ancestor in trail(fit.data):
+    for ancestor in lineage(fit.data):
         if ancestor.op == "method" and ancestor.name == "drop":
             named = texts_of(ancestor.keyword("columns")) or texts_of(ancestor.keyword("labels", 0))
             dropped |= set(named or [])

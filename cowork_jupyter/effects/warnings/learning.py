@@ -89,7 +89,7 @@ def parent(value: Value) -> Value | None:
     return value.base if value.op in ("method", "index", "attribute", "set") else None
 
 
-def trail(value: Value | None) -> Iterator[Value]:
+def lineage(value: Value | None) -> Iterator[Value]:
     """Data, the data it was made of, and so on."""
     for _step in range(100):
         if value is None:
@@ -98,9 +98,9 @@ def trail(value: Value | None) -> Iterator[Value]:
         value = parent(value)
 
 
-def undivided(data: Value) -> Iterator[Value]:
-    """The trail of data, as long as no rows were chosen."""
-    for ancestor in trail(data):
+def unsplit_lineage(data: Value) -> Iterator[Value]:
+    """The lineage of data, as long as no rows were chosen."""
+    for ancestor in lineage(data):
         if ancestor.op == "item" or (ancestor.op == "index" and texts_of(ancestor.args[0]) is None):
             return
         if ancestor.op == "method" and ancestor.name in _CHOOSES_ROWS:
@@ -122,7 +122,7 @@ class Learning:
 
     def role(self, value: Value) -> str:
         """`train`, `test` or `other` (for validation); empty for rows that were never split."""
-        for ancestor in trail(value):
+        for ancestor in lineage(value):
             found, base = _ROLE.search(self._named.get(id(ancestor), "")), ancestor.base
             by_function = (
                 ancestor.op == "item" and base is not None and base.short == "train_test_split"

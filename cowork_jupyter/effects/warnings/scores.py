@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case, Found, warning
-from .learning import CROSS_VALIDATES, SEARCHES, Fit, Learning, Score, class_of, trail, undivided
+from .case import Case, TableWarning, warning
+from .learning import (
+    CROSS_VALIDATES,
+    SEARCHES,
+    Fit,
+    Learning,
+    Score,
+    class_of,
+    lineage,
+    unsplit_lineage,
+)
 from .values import Value
 
 _MAX_DEPTH = 6
 
 
-def score_warnings(case: Case) -> Iterator[Found]:
+def score_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     fair = [
         score for score in learning.scores
@@ -62,8 +71,8 @@ def _fits_for(learning: Learning, score: Score) -> list[Fit]:
 
 def _knows(fit: Fit, data: Value) -> bool:
     """Whether the rows are those of the fit, or contain them."""
-    is_part = any(ancestor is data for ancestor in trail(fit.data))
-    return is_part or any(part is fit.data for part in trail(data)) or _is_same(fit.data, data)
+    is_part = any(ancestor is data for ancestor in lineage(fit.data))
+    return is_part or any(part is fit.data for part in lineage(data)) or _is_same(fit.data, data)
 
 
 def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
@@ -77,7 +86,7 @@ def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
     return all(_is_same(value, other, depth + 1) for value, other in zip(ours, theirs, strict=True))
 
 
-def tuning_warnings(case: Case) -> Iterator[Found]:
+def tuning_warnings(case: Case) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     advice = "Choose with cross-validation or a validation set, and use the test rows once."
     for fit in learning.fits:
@@ -106,15 +115,15 @@ def tuning_warnings(case: Case) -> Iterator[Found]:
             return
 
 
-def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Found]:
+def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[TableWarning]:
     """A search on all rows whose test rows are scored afterwards."""
     for fit in learning.fits:
         if fit.name not in SEARCHES or learning.role(fit.data) or fit.call.op != "method":
             continue
         for split in learning.splits:
-            inputs = [id(ancestor) for data in split.inputs for ancestor in trail(data)]
+            inputs = [id(ancestor) for data in split.inputs for ancestor in lineage(data)]
             lines = [line for line in (fit.call.line, split.line) if line is not None]
-            if lines and any(id(ancestor) in inputs for ancestor in undivided(fit.data)):
+            if lines and any(id(ancestor) in inputs for ancestor in unsplit_lineage(fit.data)):
                 message = f"{fit.name} searched on all rows, the test rows included."
                 yield warning(case.of(fit.data), "tuned_on_test", message, lines[0], advice)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case, Found, warning
+from .case import Case, TableWarning, warning
 from .values import Value
 
 _BY_STATE = {
@@ -22,7 +22,7 @@ _NOT_DRAWN = {
 }  # fmt: skip
 
 
-def seed_warnings(case: Case) -> Iterator[Found]:
+def seed_warnings(case: Case) -> Iterator[TableWarning]:
     seeded: set[str] = set()
     drawn: list[tuple[int, str]] = []
     for call in case.program.calls:

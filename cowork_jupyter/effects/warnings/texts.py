@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .case import Case, Found, counted, number, warning
+from .case import Case, TableWarning, count_of, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]
@@ -27,7 +27,7 @@ _READS = {"read_csv", "read_table", "read_excel"}
 _MOSTLY = 0.8
 
 
-def date_warnings(case: Case) -> Iterator[Found]:
+def date_warnings(case: Case) -> Iterator[TableWarning]:
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
             if column := table_column(call.args[0]):
@@ -37,7 +37,7 @@ def date_warnings(case: Case) -> Iterator[Found]:
                 yield from _dates(case, call, call, name)
 
 
-def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[Found]:
+def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[TableWarning]:
     first, form = call.keyword("dayfirst"), call.keyword("format") or call.keyword("date_format")
     facts = _text_facts(case, table, column)
     days = _days_after(case, table, column) if facts is None else None
@@ -60,7 +60,7 @@ def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[Found
         spread = number(days, "days") >= 4 and number(days, "months") >= 3
         if rows >= 8 and number(days, "last_day") <= 12 and spread:
             message = (
-                f"All {counted(rows, 'date')} of {column} fall on days 1 to 12 of a month, "
+                f"All {count_of(rows, 'date')} of {column} fall on days 1 to 12 of a month, "
                 "so day and month may be swapped."
             )
             advice = "Give format= or dayfirst=, and compare a few dates with their source."
@@ -75,10 +75,12 @@ def _disagrees(layout: str, day: int, month: int) -> bool:
     return bool(month if day_first else day)
 
 
-def _swapped(case: Case, call: Value, table: Value, column: str, both: int, day: int) -> Found:
-    message = f"{counted(both, 'date')} of {column} can be read with day and month swapped."
+def _swapped(
+    case: Case, call: Value, table: Value, column: str, both: int, day: int
+) -> TableWarning:
+    message = f"{count_of(both, 'date')} of {column} can be read with day and month swapped."
     if day:
-        message += f" {counted(day, 'other')} can only be day first."
+        message += f" {count_of(day, 'other')} can only be day first."
     advice = 'Give the format, such as format="%d/%m/%Y", or dayfirst=True.'
     evidence = {"ambiguous": both, "day_first": day, "column": column}
     return warning(case.of(table), "dates_ambiguous", message, call.line, advice, evidence)
@@ -133,7 +135,7 @@ def _path(case: Case, value: Value | None) -> list[JsonValue] | None:
     return [[name]] if name is not None else None
 
 
-def number_warnings(case: Case) -> Iterator[Found]:
+def number_warnings(case: Case) -> Iterator[TableWarning]:
     """Numbers that were read as text, and text that is calculated with as if it were numbers."""
     reported: set[tuple[str, str]] = set()
     for of, about in _read_as_text(case):
@@ -149,7 +151,7 @@ def number_warnings(case: Case) -> Iterator[Found]:
                     yield _as_text(of, call, column, facts)
 
 
-def _read_as_text(case: Case) -> Iterator[Found]:
+def _read_as_text(case: Case) -> Iterator[TableWarning]:
     """Columns of a file that hold nothing but numbers, none of which pandas could parse.
 
     Where some values are not numbers, the user may mean to handle them next.
@@ -202,9 +204,9 @@ def _are_numbers(column: str, facts: Facts) -> bool:
     return of >= 3 and numbers >= _MOSTLY * of and not _IDENTIFIES.search(column)
 
 
-def _as_text(of: str, call: Value, column: str, facts: Facts) -> Found:
+def _as_text(of: str, call: Value, column: str, facts: Facts) -> TableWarning:
     numbers, texts = number(facts, "numbers"), number(facts, "of")
-    message = f"{column} is text: {numbers:,} of {counted(texts, 'value')} are numbers"
+    message = f"{column} is text: {numbers:,} of {count_of(texts, 'value')} are numbers"
     others = facts.get("others")
     if isinstance(others, list) and others:
         message += f", not {', '.join(repr(other) for other in others)}"

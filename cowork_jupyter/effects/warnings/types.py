@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
-from .case import Case, Found, counted, number, share, warning
+from .case import Case, TableWarning, count_of, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
@@ -20,7 +20,7 @@ _LOST = 0.2
 """From this share of values on, a conversion that gives up on them deserves a look."""
 
 
-def type_warnings(case: Case) -> Iterator[Found]:
+def type_warnings(case: Case) -> Iterator[TableWarning]:
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -72,14 +72,14 @@ def _missing(
     prior: FieldState | None,
     stored: Value | None,
     line: int | None,
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if stored is not None and (stored.known or stored.short in ("nan", "NaT", "NA")):
         return
     evidence = {"missing": field.missing, "rows": after.rows, "column": field.name}
     if field.missing == after.rows:
         was_there = prior is not None and before is not None and prior.missing < before.rows
         if was_there or (stored is not None and prior is None):
-            message = f"All {counted(after.rows, 'value')} of {field.name} are missing now."
+            message = f"All {count_of(after.rows, 'value')} of {field.name} are missing now."
             advice = "Check the keys, the format or the index that its values were found by."
             yield warning(name, "column_all_missing", message, line, advice, evidence)
         return
@@ -88,7 +88,7 @@ def _missing(
     lost = field.missing - _missing_before(stored, before, prior)
     gives_up = _gives_up(stored)
     if lost > 0 and (gives_up == "map" or (gives_up and lost >= _LOST * after.rows)):
-        message = f"{counted(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
+        message = f"{count_of(lost, 'value')} of {field.name} ({share(lost, after.rows)})"
         message += " became missing."
         advice = "Look at the values that were not understood before you go on."
         evidence["lost"] = lost
@@ -129,7 +129,7 @@ def _kind(type_name: str) -> str:
 
 def _type(
     name: str, field: FieldState, prior: FieldState, stored: Value | None, line: int | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     was, now = _kind(prior.type), _kind(field.type)
     if not was or not now or was == now or (field.missing and now == "float" and was != "int"):
         return
@@ -140,7 +140,7 @@ def _type(
         return
     message = f"{field.name} was {prior.type} and is {field.type} now."
     if key_lost:
-        message = f"{message[:-1]}, for {counted(field.missing, 'missing value')}."
+        message = f"{message[:-1]}, for {count_of(field.missing, 'missing value')}."
     advice = _KEEP_TYPE
     evidence = {"column": field.name, "was": prior.type, "is": field.type, "missing": field.missing}
     yield warning(name, "column_changed_type", message, line, advice, evidence)
@@ -148,7 +148,7 @@ def _type(
 
 def _zone(
     name: str, field: FieldState, prior: FieldState, stored: Value | None, line: int | None
-) -> Iterator[Found]:
+) -> Iterator[TableWarning]:
     if not prior.zone or field.zone or _kind(field.type) != "time":
         return
     if stored is not None and any(link.name == "tz_convert" for link in stored.chain()):
@@ -159,7 +159,7 @@ def _zone(
     yield warning(name, "column_lost_time_zone", message, line, advice, evidence)
 
 
-def _zone_by_code(case: Case) -> Iterator[Found]:
+def _zone_by_code(case: Case) -> Iterator[TableWarning]:
     """Times in an index, which is no column, and in tables that did not exist before."""
     for call in case.calls():
         given = call.args[0] if call.args else call.keywords.get("tz")
@@ -198,7 +198,7 @@ def _zone_in_code(table: Value, column: str) -> str | None:
     return None
 
 
-def _mixed(case: Case) -> Iterator[Found]:
+def _mixed(case: Case) -> Iterator[TableWarning]:
     """Numeric columns whose missing values were filled with text."""
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]
@@ -211,7 +211,7 @@ def _mixed(case: Case) -> Iterator[Found]:
         numbers, words = (number(answer, key) for key in ("numbers", "texts"))
         if rows is not None and numbers and words:
             message = (
-                f"{column} holds {counted(numbers, 'number')} and {counted(words, 'text')} now."
+                f"{column} holds {count_of(numbers, 'number')} and {count_of(words, 'text')} now."
             )
             code, advice = "column_changed_type", _KEEP_TYPE
             yield warning(rows.table, code, message, store.line, advice, answer)

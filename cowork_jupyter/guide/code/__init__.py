@@ -11,24 +11,24 @@ from dataclasses import replace
 
 from ..request import Request
 from . import pandas_tables, polars_tables
-from .reading import engine_for
-from .sheet import Choices, CodeCell, Sheet, Style, TableVariable
-from .titles import output_of
+from .cells import CellBuilder, Choices, CodeCell, Style, TableVariable
+from .loading import engine_for
+from .titles import output_file
 from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
 __all__ = [
-    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "output_of", "packages_for",
+    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "output_file", "packages_for",
     "script_code", "script_name",
 ]  # fmt: skip
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
     if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
-        style = replace(style, frames="pandas", loaded={})
-    sheet = Sheet(style, choices or Choices())
+        style = replace(style, frames="pandas", loaded_tables={})
+    builder = CellBuilder(style, choices or Choices())
     is_polars = style.frames == "polars"
-    writer = PolarsWriter(sheet, request) if is_polars else PandasWriter(sheet, request)
+    writer = PolarsWriter(builder, request) if is_polars else PandasWriter(builder, request)
     match request.verb:
         case "aggregate":
             writer.aggregate()
@@ -38,7 +38,7 @@ def cells_for(request: Request, style: Style, choices: Choices | None = None) ->
             writer.preview()
         case verb:
             getattr(polars_tables if is_polars else pandas_tables, verb)(writer)
-    return sheet.cells
+    return builder.cells
 
 
 def packages_for(request: Request, style: Style) -> tuple[str, ...]:

@@ -5,58 +5,62 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..request import Request
-from .sheet import Sheet, call, literal
-from .titles import axis_label, title, where
+from .cells import CellBuilder, call, literal
+from .titles import axis_label, filter_text, title
 
 _MAX_LINES = 8
 _NUMBERS = '"{x:,.10g}"'
 _SHARES = '"{x:.0%}"'
 
 
-def grouped(sheet: Sheet, request: Request, name: str, *, ordered: bool, most: int = 0) -> None:
+def group_chart(
+    builder: CellBuilder, request: Request, name: str, *, ordered: bool, most: int = 0
+) -> None:
     """`ordered` groups, such as months, keep their order."""
     first = f"{name}.head({most})" if most else name
     heading = literal(title(request) + (f", first {most}" if most else ""))
     label = literal(axis_label(request))
     drawn = [f"title={heading}", 'xlabel=""', f"ylabel={label}"]
-    match sheet.style.charts, request.chart:
+    match builder.style.charts, request.chart:
         case "plotly", _:
-            _plotly_groups(sheet, request, first, ordered, heading)
+            _plotly_groups(builder, request, first, ordered, heading)
         case _, "pie":
             shares = f'{first}.plot.pie(autopct="%.0f%%", ylabel="", title={heading})'
-            _add(sheet, request, shares)
+            _add(builder, request, shares)
         case _, "line":
-            _add(sheet, request, call(f"{first}.plot.line(", drawn), _ticks(request))
+            _add(builder, request, call(f"{first}.plot.line(", drawn), _ticks(request))
         case "seaborn", _ if not ordered:
             bars = [f"x={first}.values", f"y={first}.index.astype(str)"]
             axes = f'.set(title={heading}, xlabel={label}, ylabel="")'
-            bar_chart = call(f"{sheet.module('seaborn')}.barplot(", bars)
-            _add(sheet, request, bar_chart, axes, _ticks(request, "x"))
+            bar_chart = call(f"{builder.module('seaborn')}.barplot(", bars)
+            _add(builder, request, bar_chart, axes, _ticks(request, "x"))
         case _ if ordered:
             bar_chart = call(f"{first}.plot.bar(", [*drawn, _rotation(request)])
-            _add(sheet, request, bar_chart, _ticks(request))
+            _add(builder, request, bar_chart, _ticks(request))
         case _:
             drawn = [f"title={heading}", f"xlabel={label}", 'ylabel=""']
             bar_chart = call(f"{first}.sort_values().plot.barh(", drawn)
-            _add(sheet, request, bar_chart, _ticks(request, "x"))
+            _add(builder, request, bar_chart, _ticks(request, "x"))
 
 
-def _plotly_groups(sheet: Sheet, request: Request, name: str, ordered: bool, heading: str) -> None:
+def _plotly_groups(
+    builder: CellBuilder, request: Request, name: str, ordered: bool, heading: str
+) -> None:
     label, heading = literal(axis_label(request)), f"title={heading}"
     index, values = f"{name}.index.astype(str)", f"{name}.values"
     if request.chart == "pie":
-        plotly(sheet, "pie", f"names={index}", f"values={values}", heading)
+        plotly(builder, "pie", f"names={index}", f"values={values}", heading)
     elif ordered or request.chart == "line":
         way = "line" if request.chart == "line" else "bar"
         labels = f'labels={{"x": "", "y": {label}}}'
-        plotly(sheet, way, f"x={index}", f"y={values}", heading, labels)
+        plotly(builder, way, f"x={index}", f"y={values}", heading, labels)
     else:
         name = f"{name}.sort_values()"
         labels = f'labels={{"x": {label}, "y": ""}}'
-        plotly(sheet, "bar", f"x={name}.values", f"y={name}.index.astype(str)", heading, labels)
+        plotly(builder, "bar", f"x={name}.values", f"y={name}.index.astype(str)", heading, labels)
 
 
-def crossed(sheet: Sheet, request: Request, name: str) -> None:
+def cross_table_chart(builder: CellBuilder, request: Request, name: str) -> None:
     """A line, or a row of bars, for each column of a table."""
     heading, label = f"title={literal(title(request))}", literal(axis_label(request))
     bars = request.chart == "bar"
@@ -64,55 +68,55 @@ def crossed(sheet: Sheet, request: Request, name: str) -> None:
     facts = request.table.column(request.groups[-1]) if request.groups else None
     lines = []
     if facts and facts.distinct > _MAX_LINES:
-        largest = sheet.name("largest")
+        largest = builder.name("largest")
         lines.append(f"{largest} = {name}[{name}.sum().nlargest({_MAX_LINES}).index]")
         name = largest
-    if sheet.style.charts == "plotly":
+    if builder.style.charts == "plotly":
         frame = f"{name}.set_axis({name}.index.astype(str))"
         labels = f'labels={{"value": {label}, "index": ""}}'
         more = 'barmode="group"' if bars else ""
-        plotly(sheet, way, frame, heading, labels, more, before=lines)
+        plotly(builder, way, frame, heading, labels, more, before=lines)
         return
     drawn = [heading, 'xlabel=""', f"ylabel={label}", _rotation(request) if bars else ""]
     drawing = call(f"{name}.plot.{way}(", drawn)
-    _add(sheet, request, drawing, _ticks(request), before=lines)
+    _add(builder, request, drawing, _ticks(request), before=lines)
 
 
-def spread(sheet: Sheet, request: Request, rows: str, column: str = "") -> None:
+def histogram(builder: CellBuilder, request: Request, rows: str, column: str = "") -> None:
     column = column or request.columns[0]
     if request.chart == "box":
-        boxes(sheet, request, rows, column, request.groups[0] if request.groups else "")
+        box_plot(builder, request, rows, column, request.groups[0] if request.groups else "")
         return
-    heading, label = literal(f"Distribution of {column}{where(request)}"), literal(column)
-    match sheet.style.charts:
+    heading, label = literal(f"Distribution of {column}{filter_text(request)}"), literal(column)
+    match builder.style.charts:
         case "plotly":
-            plotly(sheet, "histogram", rows, f"x={label}", f"title={heading}")
+            plotly(builder, "histogram", rows, f"x={label}", f"title={heading}")
         case "seaborn":
-            code = f"{sheet.module('seaborn')}.histplot({rows}, x={label})"
-            _add(sheet, request, code, f".set_title({heading})")
+            code = f"{builder.module('seaborn')}.histplot({rows}, x={label})"
+            _add(builder, request, code, f".set_title({heading})")
         case _:
             drawn = ["bins=20", f"title={heading}", f"xlabel={label}", 'ylabel="rows"']
-            _add(sheet, request, call(f"{rows}[{label}].plot.hist(", drawn))
+            _add(builder, request, call(f"{rows}[{label}].plot.hist(", drawn))
 
 
-def boxes(sheet: Sheet, request: Request, rows: str, column: str, group: str) -> None:
+def box_plot(builder: CellBuilder, request: Request, rows: str, column: str, group: str) -> None:
     words = f"{column} by {group}" if group else f"Distribution of {column}"
-    heading, values = literal(f"{words}{where(request)}"), literal(column)
+    heading, values = literal(f"{words}{filter_text(request)}"), literal(column)
     x = f"x={literal(group)}" if group else ""
-    match sheet.style.charts:
+    match builder.style.charts:
         case "plotly":
-            plotly(sheet, "box", rows, x, f"y={values}", f"title={heading}")
+            plotly(builder, "box", rows, x, f"y={values}", f"title={heading}")
         case "seaborn":
-            code = call(f"{sheet.module('seaborn')}.boxplot(", [rows, x, f"y={values}"])
-            _add(sheet, request, code, f".set_title({heading})")
+            code = call(f"{builder.module('seaborn')}.boxplot(", [rows, x, f"y={values}"])
+            _add(builder, request, code, f".set_title({heading})")
         case _:
             wide = f"{rows}.pivot(columns={literal(group)}, values={values})"
             subject = wide if group else f"{rows}[{values}]"
             drawn = [f"title={heading}", f"ylabel={values}"]
-            _add(sheet, request, call(f"{subject}.plot.box(", drawn))
+            _add(builder, request, call(f"{subject}.plot.box(", drawn))
 
 
-def counts(sheet: Sheet, request: Request, name: str, column: str) -> None:
+def count_chart(builder: CellBuilder, request: Request, name: str, column: str) -> None:
     asked = Request(
         "aggregate",
         request.table,
@@ -122,31 +126,33 @@ def counts(sheet: Sheet, request: Request, name: str, column: str) -> None:
         chart="pie" if request.chart == "pie" else "bar",
     )
     facts = request.table.column(column)
-    grouped(sheet, asked, name, ordered=False, most=20 if facts and facts.distinct > 20 else 0)
+    group_chart(
+        builder, asked, name, ordered=False, most=20 if facts and facts.distinct > 20 else 0
+    )
 
 
-def scatter(sheet: Sheet, request: Request, rows: str) -> None:
+def scatter_plot(builder: CellBuilder, request: Request, rows: str) -> None:
     x, y = map(literal, request.columns[:2])
-    heading = literal(f"{request.columns[1]} and {request.columns[0]}{where(request)}")
-    match sheet.style.charts:
+    heading = literal(f"{request.columns[1]} and {request.columns[0]}{filter_text(request)}")
+    match builder.style.charts:
         case "plotly":
-            plotly(sheet, "scatter", rows, f"x={x}", f"y={y}", f"title={heading}")
-        case _ if sheet.style.frames == "polars":
+            plotly(builder, "scatter", rows, f"x={x}", f"y={y}", f"title={heading}")
+        case _ if builder.style.frames == "polars":
             drawn = f".scatter({x}, {y}, data={rows}, alpha=0.5)"
             axes = f".set(title={heading}, xlabel={x}, ylabel={y})"
-            _add_figure(sheet, request, [drawn, axes, _ticks(request)])
+            _add_figure(builder, request, [drawn, axes, _ticks(request)])
         case "seaborn":
             arguments = [rows, f"x={x}", f"y={y}", "alpha=0.5"]
-            code = call(f"{sheet.module('seaborn')}.scatterplot(", arguments)
-            _add(sheet, request, code, f".set_title({heading})")
+            code = call(f"{builder.module('seaborn')}.scatterplot(", arguments)
+            _add(builder, request, code, f".set_title({heading})")
         case _:
             drawing = call(f"{rows}.plot.scatter(", [x, y, "alpha=0.5", f"title={heading}"])
-            _add(sheet, request, drawing, _ticks(request))
+            _add(builder, request, drawing, _ticks(request))
 
 
-def plotly(sheet: Sheet, kind: str, *arguments: str, before: Sequence[str] = ()) -> None:
-    code = call(f"{sheet.module('plotly.express')}.{kind}(", arguments)
-    sheet.add(*before, result=code, kind="chart")
+def plotly(builder: CellBuilder, kind: str, *arguments: str, before: Sequence[str] = ()) -> None:
+    code = call(f"{builder.module('plotly.express')}.{kind}(", arguments)
+    builder.add(*before, result=code, kind="chart")
 
 
 def _rotation(request: Request) -> str:
@@ -159,13 +165,13 @@ def _ticks(request: Request, axis: str = "y") -> str:
 
 
 def _add(
-    sheet: Sheet, request: Request, drawing: str, *calls: str, before: Sequence[str] = ()
+    builder: CellBuilder, request: Request, drawing: str, *calls: str, before: Sequence[str] = ()
 ) -> None:
-    saved = chart_file(request) if sheet.style.saves_charts else ""
+    saved = chart_file(request) if builder.style.saves_charts else ""
     save = [f'.figure.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
-    ax = sheet.name("ax", "axes")
+    ax = builder.name("ax", "axes")
     after = [f"{ax}{call}" for call in (*calls, *save)]
-    sheet.add(*before, f"{ax} = {drawing}", *after, kind="chart", saved=saved)
+    builder.add(*before, f"{ax} = {drawing}", *after, kind="chart", saved=saved)
 
 
 def chart_file(request: Request) -> str:
@@ -178,8 +184,8 @@ def chart_file(request: Request) -> str:
 # Tables of polars, which have no index and no methods that draw
 
 
-def polars_grouped(
-    sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str
+def polars_group_chart(
+    builder: CellBuilder, request: Request, name: str, labels: Sequence[str], value: str
 ) -> None:
     heading, axis = literal(title(request)), literal(axis_label(request))
     by, number = literal(labels[0]), literal(value)
@@ -187,27 +193,27 @@ def polars_grouped(
     over_time = request.period is not None
     is_line = request.chart == "line"
     sides = (by, number) if over_time or is_line else (number, by)
-    if sheet.style.charts == "plotly":
+    if builder.style.charts == "plotly":
         if request.chart == "pie":
-            plotly(sheet, "pie", name, f"names={by}", f"values={number}", f"title={heading}")
+            plotly(builder, "pie", name, f"names={by}", f"values={number}", f"title={heading}")
             return
         more = f"color={colour}" if colour else ""
         way = "line" if is_line else "bar"
-        plotly(sheet, way, name, f"x={sides[0]}", f"y={sides[1]}", more, f"title={heading}")
+        plotly(builder, way, name, f"x={sides[0]}", f"y={sides[1]}", more, f"title={heading}")
         return
-    if sheet.style.charts == "seaborn" and request.chart != "pie":
-        sns, way = sheet.module("seaborn"), "lineplot" if is_line else "barplot"
-        ax, hue = sheet.name("ax", "axes"), f"hue={colour}" if colour else ""
+    if builder.style.charts == "seaborn" and request.chart != "pie":
+        sns, way = builder.module("seaborn"), "lineplot" if is_line else "barplot"
+        ax, hue = builder.name("ax", "axes"), f"hue={colour}" if colour else ""
         drawn = call(f"{ax} = {sns}.{way}(", [name, f"x={sides[0]}", f"y={sides[1]}", hue])
-        sheet.add(drawn, f"{ax}.set_title({heading})", kind="chart")
+        builder.add(drawn, f"{ax}.set_title({heading})", kind="chart")
         return
     if colour and over_time:
-        _lines(sheet, request, name, labels, value)
+        _lines(builder, request, name, labels, value)
         return
     x, y = f"{name}[{by}]", f"{name}[{number}]"
     before = ""
     if colour:
-        both = sheet.name("labels", "group_labels")
+        both = builder.name("labels", "group_labels")
         before, x = f'{both} = {x} + ", " + {name}[{colour}]', both
     if over_time and request.chart == "bar" and request.period not in ("weekday", "hour"):
         x += '.dt.strftime("%Y-%m-%d")'
@@ -219,40 +225,42 @@ def polars_grouped(
     else:
         axes = f".set(title={heading}, xlabel={axis})"
         calls = [f".barh({x}, {y})", axes, ".invert_yaxis()", _ticks(request, "x")]
-    _add_figure(sheet, request, calls, before)
+    _add_figure(builder, request, calls, before)
 
 
-def polars_spread(sheet: Sheet, request: Request, rows: str, column: str) -> None:
-    heading, label = literal(f"Distribution of {column}{where(request)}"), literal(column)
+def polars_histogram(builder: CellBuilder, request: Request, rows: str, column: str) -> None:
+    heading, label = literal(f"Distribution of {column}{filter_text(request)}"), literal(column)
     is_box = request.chart == "box"
-    if sheet.style.charts == "plotly":
+    if builder.style.charts == "plotly":
         way, side = ("box", "y") if is_box else ("histogram", "x")
-        plotly(sheet, way, rows, f"{side}={label}", f"title={heading}")
+        plotly(builder, way, rows, f"{side}={label}", f"title={heading}")
         return
     if request.groups:
         group = request.groups[0]
-        heading = literal(f"{column} by {group}{where(request)}")
-        parts = sheet.name("parts", "groups")
+        heading = literal(f"{column} by {group}{filter_text(request)}")
+        parts = builder.name("parts", "groups")
         known = f"{rows}.drop_nulls({literal([group, column])})"
         before = f"{parts} = {known}.partition_by({literal(group)}, as_dict=True)"
         drawn = f".boxplot([part[{label}] for part in {parts}.values()])"
         named = f".set_xticklabels([name for (name,) in {parts}])"
         axes = f".set(title={heading}, ylabel={label})"
-        _add_figure(sheet, request, [drawn, named, axes], before)
+        _add_figure(builder, request, [drawn, named, axes], before)
         return
     values = f"{rows}[{label}].drop_nulls()"
     drawn = f".boxplot({values})" if is_box else f".hist({values}, bins=20)"
-    _add_figure(sheet, request, [drawn, f".set(title={heading}, xlabel={label})"])
+    _add_figure(builder, request, [drawn, f".set(title={heading}, xlabel={label})"])
 
 
-def _lines(sheet: Sheet, request: Request, name: str, labels: Sequence[str], value: str) -> None:
+def _lines(
+    builder: CellBuilder, request: Request, name: str, labels: Sequence[str], value: str
+) -> None:
     """A line for each value of the last group."""
     by, each, number = literal(labels[0]), literal(labels[1]), literal(value)
     heading, axis = literal(title(request)), literal(axis_label(request))
-    label, part = sheet.name("label", "group_label"), sheet.name("part", "group_rows")
-    fig, ax = sheet.name("fig", "figure"), sheet.name("ax", "axes")
-    sheet.add(
-        f"{fig}, {ax} = {sheet.module('matplotlib.pyplot')}.subplots()",
+    label, part = builder.name("label", "group_label"), builder.name("part", "group_rows")
+    fig, ax = builder.name("fig", "figure"), builder.name("ax", "axes")
+    builder.add(
+        f"{fig}, {ax} = {builder.module('matplotlib.pyplot')}.subplots()",
         f"for ({label},), {part} in {name}.group_by({each}, maintain_order=True):",
         f"    {ax}.plot({part}[{by}], {part}[{number}], label={label})",
         f"{ax}.set(title={heading}, ylabel={axis})",
@@ -263,12 +271,14 @@ def _lines(sheet: Sheet, request: Request, name: str, labels: Sequence[str], val
     )
 
 
-def _add_figure(sheet: Sheet, request: Request, calls: Sequence[str], before: str = "") -> None:
-    fig, ax = sheet.name("fig", "figure"), sheet.name("ax", "axes")
-    saved = chart_file(request) if sheet.style.saves_charts else ""
+def _add_figure(
+    builder: CellBuilder, request: Request, calls: Sequence[str], before: str = ""
+) -> None:
+    fig, ax = builder.name("fig", "figure"), builder.name("ax", "axes")
+    saved = chart_file(request) if builder.style.saves_charts else ""
     save = [f'{fig}.savefig({literal(saved)}, bbox_inches="tight")'] if saved else []
-    figure = f"{fig}, {ax} = {sheet.module('matplotlib.pyplot')}.subplots()"
+    figure = f"{fig}, {ax} = {builder.module('matplotlib.pyplot')}.subplots()"
     lines = [figure, *(f"{ax}{axis_call}" for axis_call in calls), *save]
     # What drawing methods return says nothing to a reader.
     lines[-1] += ";"
-    sheet.add(before, *lines, kind="chart", saved=saved)
+    builder.add(before, *lines, kind="chart", saved=saved)

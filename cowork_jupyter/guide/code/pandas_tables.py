@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import load_table
-from .sheet import call, literal
+from .cells import call, literal
+from .loading import load_table
 from .with_pandas import PandasWriter
 
 
 def clean(writer: PandasWriter) -> None:
-    sheet, table, request = writer.sheet, writer.rows, writer.request
-    pd = sheet.module("pandas")
+    builder, table, request = writer.builder, writer.rows, writer.request
+    pd = builder.module("pandas")
     stem = request.table.stem.lower()
-    name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
+    name = builder.name(f"{stem}_clean", f"{stem}_cleaned")
     lines = [f"{name} = {table}.copy()"]
     texts = request.table.names_of("text")
     numbers = request.table.names_of("number")
     if texts:
-        chosen = sheet.name("texts", "text_columns")
+        chosen = builder.name("texts", "text_columns")
         lines.append(call(f"{chosen} = [", map(literal, texts), "]"))
         strip = f'.apply(lambda text: text.str.strip()).replace("", {pd}.NA)'
         lines.append(f"{name}[{chosen}] = {name}[{chosen}]{strip}")
     if numbers:
-        chosen = sheet.name("numbers", "number_columns")
+        chosen = builder.name("numbers", "number_columns")
         lines.append(call(f"{chosen} = [", map(literal, numbers), "]"))
         convert = f'.apply({pd}.to_numeric, errors="coerce")'
         lines.append(f"{name}[{chosen}] = {name}[{chosen}]{convert}")
@@ -36,18 +36,18 @@ def clean(writer: PandasWriter) -> None:
     if request.gaps == "fill":
         lines.append(f"{name} = {name}.fillna({name}.median(numeric_only=True))")
         lines.append(f"{name} = {name}.fillna({name}.mode().iloc[0])")
-    sheet.add(*lines, result=f"{table}.shape, {name}.shape", kind="value")
-    sheet.add(_write(writer, name))
+    builder.add(*lines, result=f"{table}.shape, {name}.shape", kind="value")
+    builder.add(_write(writer, name))
 
 
 def join(writer: PandasWriter) -> None:
-    sheet, request = writer.sheet, writer.request
+    builder, request = writer.builder, writer.request
     assert request.other is not None
-    other = load_table(sheet, request.other)
+    other = load_table(builder, request.other)
     left_key, right_key = request.columns
-    name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
+    name = builder.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     lines = []
-    if sheet.choices.keys_as_text:
+    if builder.choices.keys_as_text:
         lines += [
             f"{frame}[{literal(key)}] = {frame}[{literal(key)}].astype(str).str.strip()"
             for frame, key in ((writer.rows, left_key), (other.name, right_key))
@@ -61,28 +61,28 @@ def join(writer: PandasWriter) -> None:
         f'suffixes=("", {literal(f"_{request.other.stem}")})',
     ]
     lines.append(call(f"{name} = {writer.rows}.merge(", arguments))
-    sheet.add(*lines, result=f'{name}["_merge"].value_counts()', kind="series")
+    builder.add(*lines, result=f'{name}["_merge"].value_counts()', kind="series")
     written = f'{name} = {name}.drop(columns="_merge", errors="ignore")'
-    sheet.add(written, _write(writer, name), result=f"{name}.shape", kind="value")
+    builder.add(written, _write(writer, name), result=f"{name}.shape", kind="value")
 
 
 def _write(writer: PandasWriter, name: str) -> str:
     """Refuse to overwrite an existing file unless that was decided."""
-    mode = "" if writer.sheet.choices.overwrite else 'mode="x"'
+    mode = "" if writer.builder.choices.overwrite else 'mode="x"'
     # Whole numbers beside missing ones would be written as 3.0.
     frame = f"{name}.convert_dtypes()"
     return call(f"{frame}.to_csv(", [literal(writer.output_path()), "index=False", mode])
 
 
 def profile(writer: PandasWriter) -> None:
-    pd, rows = writer.sheet.module("pandas"), writer.rows
+    pd, rows = writer.builder.module("pandas"), writer.rows
     size = [
         f'    "rows": len({rows}),',
         f'    "columns": {rows}.shape[1],',
         f'    "duplicate rows": {rows}.duplicated().sum(),',
         f'    "missing values": {rows}.isna().sum().sum(),',
     ]
-    writer.sheet.add(result="\n".join([f"{pd}.Series({{", *size, "})"]), kind="series")
+    writer.builder.add(result="\n".join([f"{pd}.Series({{", *size, "})"]), kind="series")
     columns = {
         "type": f"{rows}.dtypes",
         "missing": f"{rows}.isna().sum()",
@@ -92,11 +92,11 @@ def profile(writer: PandasWriter) -> None:
         columns |= {how: f"{rows}.{how}(numeric_only=True)" for how in ("min", "mean", "max")}
     inside = [f"    {literal(name)}: {code}," for name, code in columns.items()]
     end = f"}}, index={rows}.columns)"
-    writer.sheet.add(result="\n".join([f"{pd}.DataFrame({{", *inside, end]), kind="frame")
+    writer.builder.add(result="\n".join([f"{pd}.DataFrame({{", *inside, end]), kind="frame")
 
 
 def columns(writer: PandasWriter) -> None:
-    writer.sheet.add(result=f"{writer.rows}.dtypes", kind="series")
+    writer.builder.add(result=f"{writer.rows}.dtypes", kind="series")
 
 
 def distribution(writer: PandasWriter) -> None:
@@ -105,45 +105,45 @@ def distribution(writer: PandasWriter) -> None:
         if writer.is_number(name) and groups:
             _within_groups(writer, lines, name, groups[0])
         elif writer.is_number(name):
-            writer.sheet.add(*lines, result=f"{writer.column(name)}.describe()", kind="series")
-            writer.draw(charts.spread, writer.rows, name)
+            writer.builder.add(*lines, result=f"{writer.column(name)}.describe()", kind="series")
+            writer.draw(charts.histogram, writer.rows, name)
         else:
-            counts = writer.sheet.name(f"by_{name}", f"rows_by_{name}")
+            counts = writer.builder.name(f"by_{name}", f"rows_by_{name}")
             code = f"{counts} = {writer.text(name)}.value_counts()"
-            writer.sheet.add(*lines, code, result=counts, kind="series")
-            writer.draw(charts.counts, counts, name)
+            writer.builder.add(*lines, code, result=counts, kind="series")
+            writer.draw(charts.count_chart, counts, name)
         lines = []
 
 
 def _within_groups(writer: PandasWriter, lines: list[str], name: str, group: str) -> None:
     result = f"{writer.rows}.groupby({literal(group)})[{literal(name)}].describe()"
-    writer.sheet.add(*lines, result=result, kind="frame")
-    writer.draw(charts.boxes, writer.rows, name, group)
+    writer.builder.add(*lines, result=result, kind="frame")
+    writer.draw(charts.box_plot, writer.rows, name, group)
 
 
 def relate(writer: PandasWriter) -> None:
-    lines, sheet = writer.selection(), writer.sheet
+    lines, builder = writer.selection(), writer.builder
     if len(writer.request.columns) < 2:
         result = f"{writer.rows}.corr(numeric_only=True)"
-        sheet.add(*lines, result=result, kind="frame")
+        builder.add(*lines, result=result, kind="frame")
         return
     first, second = writer.request.columns[:2]
     numbers = [name for name in (first, second) if writer.is_number(name)]
     if len(numbers) == 2:
         result = f"{writer.column(first)}.corr({writer.column(second)})"
-        sheet.add(*lines, result=result, kind="value")
-        writer.draw(charts.scatter, writer.rows)
+        builder.add(*lines, result=result, kind="value")
+        writer.draw(charts.scatter_plot, writer.rows)
     elif numbers:
         _within_groups(writer, lines, numbers[0], second if numbers[0] == first else first)
     else:
-        pd = sheet.module("pandas")
+        pd = builder.module("pandas")
         result = f"{pd}.crosstab({writer.text(first)}, {writer.text(second)})"
-        sheet.add(*lines, result=result, kind="frame")
+        builder.add(*lines, result=result, kind="frame")
 
 
 def outliers(writer: PandasWriter) -> None:
     """Tukey's rule, as in box plots."""
-    sheet, lines = writer.sheet, writer.selection()
+    builder, lines = writer.builder, writer.selection()
     names = [name for name in writer.request.columns if writer.is_number(name)]
     low, high, reach, found = writer.quartile_names()
     why = f"{reach} = 1.5 * ({high} - {low})  # the rule of box plots"
@@ -156,9 +156,9 @@ def outliers(writer: PandasWriter) -> None:
             f"{found} = {writer.rows}[{beyond}]",
         ]
         result = f"{found}.sort_values({literal(names[0])}, ascending=False)"
-        sheet.add(*lines, result=result, kind="frame")
+        builder.add(*lines, result=result, kind="frame")
         return
-    numbers = sheet.name("numbers")
+    numbers = builder.name("numbers")
     chosen = f"[{literal(names)}]" if names else '.select_dtypes("number")'
     lines += [
         f"{numbers} = {writer.rows}{chosen}",
@@ -166,39 +166,39 @@ def outliers(writer: PandasWriter) -> None:
         why,
         f"{found} = ({numbers} < {low} - {reach}) | ({numbers} > {high} + {reach})",
     ]
-    sheet.add(*lines, result=f"{found}.sum().sort_values(ascending=False)", kind="series")
+    builder.add(*lines, result=f"{found}.sum().sort_values(ascending=False)", kind="series")
 
 
 def missing(writer: PandasWriter) -> None:
-    sheet, lines = writer.sheet, writer.selection()
+    builder, lines = writer.builder, writer.selection()
     if len(writer.request.columns) == 1:
         values = writer.column(writer.request.columns[0])
-        sheet.add(*lines, result=f"{writer.rows}[{values}.isna()]", kind="frame")
+        builder.add(*lines, result=f"{writer.rows}[{values}.isna()]", kind="frame")
         return
-    name = sheet.name("missing", "missing_values")
+    name = builder.name("missing", "missing_values")
     chosen = f"[{literal(writer.request.columns)}]" if writer.request.columns else ""
     lines.append(f"{name} = {writer.rows}{chosen}.isna().sum()")
     result = f"{name}[{name} > 0].sort_values(ascending=False)"
-    sheet.add(*lines, result=result, kind="series")
+    builder.add(*lines, result=result, kind="series")
 
 
 def duplicates(writer: PandasWriter) -> None:
-    sheet, lines = writer.sheet, writer.selection()
+    builder, lines = writer.builder, writer.selection()
     names = writer.request.columns
     subset = literal(names) if names else ""
     chosen = [f"subset={subset}"] if names else []
     count = call(f"{writer.rows}.duplicated(", chosen)
-    sheet.add(*lines, result=f"{count}.sum()", kind="value")
+    builder.add(*lines, result=f"{count}.sum()", kind="value")
     every = call(f"{writer.rows}.duplicated(", [*chosen, "keep=False"])
     by = subset or f"list({writer.rows}.columns)"
-    sheet.add(result=f"{writer.rows}[{every}].sort_values({by})", kind="frame")
+    builder.add(result=f"{writer.rows}[{every}].sort_values({by})", kind="frame")
 
 
 def model(writer: PandasWriter) -> None:
     target = writer.request.columns[0]
     facts = writer.facts(target)
     is_number = facts is not None and facts.kind == "number" and facts.distinct > 2
-    if "sklearn" in writer.sheet.style.packages:
+    if "sklearn" in writer.builder.style.packages:
         _with_sklearn(writer, target, is_number)
     else:
         _group_means(writer, target, is_number)
@@ -215,11 +215,11 @@ def features(writer: PandasWriter) -> list[str]:
 
 
 def _with_sklearn(writer: PandasWriter, target: str, is_number: bool) -> None:
-    sheet, pd = writer.sheet, writer.sheet.module("pandas")
+    builder, pd = writer.builder, writer.builder.module("pandas")
     columns = features(writer)
-    known = sheet.name("known", "known_rows")
-    x, y = sheet.name("X", "features"), sheet.name("y", "target")
-    parts = [sheet.name(f"{part}_{side}") for part in (x, y) for side in ("train", "test")]
+    known = builder.name("known", "known_rows")
+    x, y = builder.name("X", "features"), builder.name("y", "target")
+    parts = [builder.name(f"{part}_{side}") for part in (x, y) for side in ("train", "test")]
     if is_number:
         linear, dummy, measure = "Ridge", "DummyRegressor", "mean_absolute_error"
         guess, name = "always the mean", "mean absolute error"
@@ -228,22 +228,22 @@ def _with_sklearn(writer: PandasWriter, target: str, is_number: bool) -> None:
         linear, dummy, measure = "LogisticRegression", "DummyClassifier", "accuracy_score"
         guess, name = "always the most frequent", "accuracy"
         made = "LogisticRegression(max_iter=1000)"
-    sheet.import_from("sklearn.dummy", dummy)
-    sheet.import_from("sklearn.impute", "SimpleImputer")
-    sheet.import_from("sklearn.linear_model", linear)
-    sheet.import_from("sklearn.metrics", measure)
-    sheet.import_from("sklearn.model_selection", "train_test_split")
-    sheet.import_from("sklearn.pipeline", "make_pipeline")
-    sheet.import_from("sklearn.preprocessing", "StandardScaler")
+    builder.import_from("sklearn.dummy", dummy)
+    builder.import_from("sklearn.impute", "SimpleImputer")
+    builder.import_from("sklearn.linear_model", linear)
+    builder.import_from("sklearn.metrics", measure)
+    builder.import_from("sklearn.model_selection", "train_test_split")
+    builder.import_from("sklearn.pipeline", "make_pipeline")
+    builder.import_from("sklearn.preprocessing", "StandardScaler")
     lines = [
         f"{known} = {writer.rows}.dropna(subset={literal([target])})",
         call(f"{x} = {pd}.get_dummies(", [f"{known}[{literal(columns)}]", "dtype=float"]),
         f"{y} = {known}[{literal(target)}]",
         f"{', '.join(parts)} = train_test_split({x}, {y}, random_state=0)",
     ]
-    sheet.add(*lines, result=f"{parts[0]}.shape, {parts[1]}.shape", kind="value")
+    builder.add(*lines, result=f"{parts[0]}.shape, {parts[1]}.shape", kind="value")
     x_train, x_test, y_train, y_test = parts
-    fitted, constant = sheet.name("model", "baseline"), sheet.name("constant", "constant_guess")
+    fitted, constant = builder.name("model", "baseline"), builder.name("constant", "constant_guess")
     lines = [
         f"{fitted} = make_pipeline(SimpleImputer(), StandardScaler(), {made})",
         f"{fitted}.fit({x_train}, {y_train})",
@@ -254,30 +254,30 @@ def _with_sklearn(writer: PandasWriter, target: str, is_number: bool) -> None:
         f"    {literal(guess)}: {measure}({y_test}, {constant}.predict({x_test})),",
     ]
     result = "\n".join([f"{pd}.Series({{", *scores, f"}}, name={literal(name)})"])
-    sheet.add(*lines, result=result, kind="series")
+    builder.add(*lines, result=result, kind="series")
 
 
 def _group_means(writer: PandasWriter, target: str, is_number: bool) -> None:
     """Fallback without scikit-learn: predict the mean or mode of a group."""
-    sheet, pd = writer.sheet, writer.sheet.module("pandas")
-    known = sheet.name("known", "known_rows")
-    train, test = sheet.name("train", "train_rows"), sheet.name("test", "test_rows")
+    builder, pd = writer.builder, writer.builder.module("pandas")
+    known = builder.name("known", "known_rows")
+    train, test = builder.name("train", "train_rows"), builder.name("test", "test_rows")
     values = f"[{literal(target)}]"
     lines = [
         f"{known} = {writer.rows}.dropna(subset={literal([target])})",
         f"{known} = {known}.sample(frac=1, random_state=0)  # in any order, but always the same",
         f"{test}, {train} = {known}[: len({known}) // 4], {known}[len({known}) // 4 :]",
     ]
-    sheet.add(*lines, result=f"{train}.shape, {test}.shape", kind="value")
+    builder.add(*lines, result=f"{train}.shape, {test}.shape", kind="value")
     typical = "mean()" if is_number else "agg(lambda values: values.mode()[0])"
-    constant = sheet.name("constant", "constant_guess")
+    constant = builder.name("constant", "constant_guess")
     alone = "mean()" if is_number else "mode()[0]"
     lines = [f"{constant} = {train}{values}.{alone}"]
     guesses = {"a constant guess": constant}
     categories = [column.name for column in writer.request.table.categories]
     group = next((name for name in features(writer) if name in categories), "")
     if group:
-        name = sheet.name("guess", "guesses")
+        name = builder.name("guess", "guesses")
         of_group = f"{train}.groupby({literal(group)}){values}.{typical}"
         lines.append(f"{name} = {test}[{literal(group)}].map({of_group}).fillna({constant})")
         guesses = {f"by {group}": name, **guesses}
@@ -289,4 +289,4 @@ def _group_means(writer: PandasWriter, target: str, is_number: bool) -> None:
     ]
     name = "mean absolute error" if is_number else "accuracy"
     result = "\n".join([f"{pd}.Series({{", *scores, f"}}, name={literal(name)})"])
-    sheet.add(*lines, result=result, kind="series")
+    builder.add(*lines, result=result, kind="series")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import charts
-from .reading import load_table
-from .sheet import call, literal
+from .cells import call, literal
+from .loading import load_table
 from .with_polars import PolarsWriter, chain
 
 
@@ -18,15 +18,15 @@ def profile(writer: PolarsWriter) -> None:
     }
     inside = [f"    {literal(name)}: {code}," for name, code in size.items()]
     result = "\n".join([f"{pl}.DataFrame({{", *inside, "}).unpivot()"])
-    writer.sheet.add(result=result, kind="frame")
-    writer.sheet.add(result=f"{rows}.describe()", kind="frame")
+    writer.builder.add(result=result, kind="frame")
+    writer.builder.add(result=f"{rows}.describe()", kind="frame")
 
 
 def columns(writer: PolarsWriter) -> None:
     rows = writer.rows
     found = [f'"column": {rows}.columns', f'"type": [str(kind) for kind in {rows}.dtypes]']
     result = call(f"{writer.pl}.DataFrame({{", found, "})")
-    writer.sheet.add(result=result, kind="frame")
+    writer.builder.add(result=result, kind="frame")
 
 
 def distribution(writer: PolarsWriter) -> None:
@@ -37,11 +37,11 @@ def distribution(writer: PolarsWriter) -> None:
             result = f"{values}.describe()"
             if writer.request.groups:
                 result = _within_groups(writer, name, writer.request.groups[0])
-            writer.sheet.add(*lines, result=result, kind="frame")
-            writer.draw(charts.polars_spread, writer.rows, name)
+            writer.builder.add(*lines, result=result, kind="frame")
+            writer.draw(charts.polars_histogram, writer.rows, name)
         else:
             result = f"{values}.drop_nulls().value_counts(sort=True)"
-            writer.sheet.add(*lines, result=result, kind="frame")
+            writer.builder.add(*lines, result=result, kind="frame")
         lines = []
 
 
@@ -56,7 +56,7 @@ def relate(writer: PolarsWriter) -> None:
     if len(names) < 2:
         numbers = writer.request.table.names_of("number")
         result = f"{writer.rows}.select({literal(numbers)}).drop_nulls().corr()"
-        writer.sheet.add(*lines, result=result, kind="frame")
+        writer.builder.add(*lines, result=result, kind="frame")
         return
     first, second = names[:2]
     numbers = [name for name in (first, second) if writer.is_number(name)]
@@ -64,24 +64,24 @@ def relate(writer: PolarsWriter) -> None:
         pair = literal([first, second])
         both = f"{writer.pl}.corr({literal(first)}, {literal(second)})"
         result = f"{writer.rows}.drop_nulls({pair}).select({both}).item()"
-        writer.sheet.add(*lines, result=result, kind="value")
-        writer.draw(charts.scatter, writer.rows)
+        writer.builder.add(*lines, result=result, kind="value")
+        writer.draw(charts.scatter_plot, writer.rows)
     elif numbers:
         result = _within_groups(writer, numbers[0], second if numbers[0] == first else first)
-        writer.sheet.add(*lines, result=result, kind="frame")
+        writer.builder.add(*lines, result=result, kind="frame")
     else:
         result = f"{writer.rows}.group_by({literal([first, second])}).len()"
-        writer.sheet.add(*lines, result=result, kind="frame")
+        writer.builder.add(*lines, result=result, kind="frame")
 
 
 def outliers(writer: PolarsWriter) -> None:
-    sheet, lines, pl = writer.sheet, writer.selection(), writer.pl
+    builder, lines, pl = writer.builder, writer.selection(), writer.pl
     names = [name for name in writer.request.columns if writer.is_number(name)]
     names = names or writer.request.table.names_of("number")
     low, high, reach, found = writer.quartile_names()
     values = f"{pl}.col({literal(names[0])})"
     if len(names) > 1:
-        values = sheet.name("numbers")
+        values = builder.name("numbers")
         lines.append(call(f"{values} = {pl}.col(", map(literal, names)))
     lines += [
         f'{low} = {values}.quantile(0.25, "linear")',
@@ -95,7 +95,7 @@ def outliers(writer: PolarsWriter) -> None:
     else:
         lines.append(f"{found} = {writer.rows}.select(({beyond}).sum()).unpivot()")
         result = found
-    sheet.add(*lines, result=result, kind="frame")
+    builder.add(*lines, result=result, kind="frame")
 
 
 def missing(writer: PolarsWriter) -> None:
@@ -105,7 +105,7 @@ def missing(writer: PolarsWriter) -> None:
     else:
         chosen = f".select({literal(names)})" if names else ""
         result = f"{writer.rows}{chosen}.null_count().unpivot()"
-    writer.sheet.add(*lines, result=result, kind="frame")
+    writer.builder.add(*lines, result=result, kind="frame")
 
 
 def duplicates(writer: PolarsWriter) -> None:
@@ -113,16 +113,16 @@ def duplicates(writer: PolarsWriter) -> None:
     chosen = f".select({literal(names)})" if names else ""
     rows = writer.rows
     count = f"len({rows}) - {rows}{chosen}.n_unique()"
-    writer.sheet.add(*lines, result=count, kind="value")
+    writer.builder.add(*lines, result=count, kind="value")
     by = literal(names) if names else f"{rows}.columns"
     every = f"{rows}.filter({rows}{chosen}.is_duplicated()).sort({by})"
-    writer.sheet.add(result=every, kind="frame")
+    writer.builder.add(result=every, kind="frame")
 
 
 def clean(writer: PolarsWriter) -> None:
-    sheet, pl, request = writer.sheet, writer.pl, writer.request
+    builder, pl, request = writer.builder, writer.pl, writer.request
     stem = request.table.stem.lower()
-    name = sheet.name(f"{stem}_clean", f"{stem}_cleaned")
+    name = builder.name(f"{stem}_clean", f"{stem}_cleaned")
     empty = request.table.names_of("empty")
     known = f".filter(~{pl}.all_horizontal({pl}.all().is_null()))"
     gaps = {"keep": [known], "drop": [".drop_nulls()"], "fill": [known]}[request.gaps]
@@ -141,23 +141,23 @@ def clean(writer: PolarsWriter) -> None:
         ")",
     ]
     shapes = f"{writer.rows}.shape, {name}.shape"
-    sheet.add(*lines, result=shapes, kind="value")
-    sheet.add(f"{name}.write_csv({literal(writer.output_path())})")
+    builder.add(*lines, result=shapes, kind="value")
+    builder.add(f"{name}.write_csv({literal(writer.output_path())})")
 
 
 def join(writer: PolarsWriter) -> None:
-    sheet, request, pl = writer.sheet, writer.request, writer.pl
+    builder, request, pl = writer.builder, writer.request, writer.pl
     assert request.other is not None
-    other = load_table(sheet, request.other)
+    other = load_table(builder, request.other)
     left_key, right_key = request.columns
-    name = sheet.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
+    name = builder.name(f"{request.table.stem}_{request.other.stem}".lower(), "joined")
     first, second = writer.rows, other.name
-    if sheet.choices.keys_as_text:
+    if builder.choices.keys_as_text:
         first = f"{first}.with_columns({pl}.col({literal(left_key)}).cast({pl}.String))"
         second = f"{second}.with_columns({pl}.col({literal(right_key)}).cast({pl}.String))"
     on = writer.join_arguments()
     step = call(".join(", [second, 'how="left"', *on, *writer.join_validation()])
     alone = call(f"len({writer.rows}.join(", [other.name, 'how="anti"', *on], "))")
-    sheet.add(chain(name, first, [step]), result=alone, kind="value")
+    builder.add(chain(name, first, [step]), result=alone, kind="value")
     written = f"{name}.write_csv({literal(writer.output_path())})"
-    sheet.add(written, result=f"{name}.shape", kind="value")
+    builder.add(written, result=f"{name}.shape", kind="value")

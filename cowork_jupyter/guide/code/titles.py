@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..request import Filter, Period, Request
 from ..tables import ColumnFacts
-from .sheet import literal
+from .cells import literal
 
 _HOW = {
     "sum": "Total", "mean": "Mean", "median": "Median", "min": "Smallest", "max": "Largest",
@@ -42,10 +42,10 @@ def axis_label(request: Request) -> str:
 def title(request: Request) -> str:
     by = [*([request.period] if request.period else []), *request.groups]
     words = f"{subject(request)} by {' and '.join(by)}" if by else subject(request)
-    return f"{words}{where(request)}"
+    return f"{words}{filter_text(request)}"
 
 
-def where(request: Request) -> str:
+def filter_text(request: Request) -> str:
     return f" ({', '.join(map(_condition, request.filters))})" if request.filters else ""
 
 
@@ -82,7 +82,7 @@ def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
     return [literal(value) for value in dict.fromkeys(values)]
 
 
-def sides_of(request: Request) -> tuple[str, str]:
+def compared_values(request: Request) -> tuple[str, str]:
     assert request.between is not None
     column = None if request.time else request.table.column(request.groups[0])
     first, second = (tidied_value(side, column) for side in request.between)
@@ -108,12 +108,12 @@ def frequency(value: str) -> str:
     return {4: "Y", 7: "M"}.get(len(value), "D")
 
 
-def moment(value: str) -> str:
+def pandas_period(value: str) -> str:
     """A period as pandas writes it: `2024Q1`."""
     return value.replace("-Q", "Q")
 
 
-def output_of(request: Request) -> str:
+def output_file(request: Request) -> str:
     """Path relative to the workspace; empty if nothing is written."""
     stem = request.table.path.rsplit(".", 1)[0]
     if request.verb == "clean":

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from ..request import Filter, Period
 from . import charts
-from .reading import tidy
-from .sheet import call, literal
+from .cells import call, literal
+from .loading import tidying_code
 from .titles import (
+    compared_values,
     filter_values,
     frequency,
     measure_of,
-    moment,
+    pandas_period,
     result_names,
     selection_name,
-    sides_of,
 )
 from .writer import Writer, membership
 
@@ -28,19 +28,19 @@ class PandasWriter(Writer):
     def column(self, name: str) -> str:
         return f"{self.rows}[{literal(name)}]"
 
-    def chosen(self, columns: Sequence[str]) -> str:
+    def column_selection(self, columns: Sequence[str]) -> str:
         return f"[{literal(columns)}]"
 
     def text(self, name: str) -> str:
         """A text column, tidied unless the table was read by our own cell."""
         facts = self.facts(name)
-        needs = tidy(facts) if facts and name not in self.table.tidied else ""
+        needs = tidying_code(facts) if facts and name not in self.table.tidied else ""
         return f"{self.column(name)}{needs}"
 
     def dates(self, name: str) -> str:
         if name in self.table.dates:
             return self.column(name)
-        return f"{self.sheet.module('pandas')}.to_datetime({self.column(name)})"
+        return f"{self.builder.module('pandas')}.to_datetime({self.column(name)})"
 
     def periods(self, name: str, period: Period) -> str:
         if period == "weekday":
@@ -55,7 +55,7 @@ class PandasWriter(Writer):
         conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         if not conditions:
             return []
-        name = self.sheet.name(selection_name(self.request), "selected")
+        name = self.builder.name(selection_name(self.request), "selected")
         if len(conditions) > 1:
             conditions = [f"({condition})" for condition in conditions]
         line = f"{name} = {self.rows}[{' & '.join(conditions)}]"
@@ -73,7 +73,7 @@ class PandasWriter(Writer):
         if row_filter.operator == "known":
             return f"{self.column(row_filter.column)}.notna()"
         if kind == "date" or row_filter.column == self.request.time:
-            return self._in_time(row_filter)
+            return self._time_condition(row_filter)
         values = filter_values(row_filter, facts)
         subject = self.text(row_filter.column)
         match row_filter.operator:
@@ -83,9 +83,9 @@ class PandasWriter(Writer):
                 return f"{subject}.between({values[0]}, {values[1]})"
         return membership(subject, row_filter.operator, values, "isin")
 
-    def _in_time(self, row_filter: Filter) -> str:
+    def _time_condition(self, row_filter: Filter) -> str:
         """Dates are compared as periods: `2024-03` is all of March."""
-        values = [literal(moment(value)) for value in row_filter.values]
+        values = [literal(pandas_period(value)) for value in row_filter.values]
         period = literal(frequency(row_filter.values[0]))
         subject = f"{self.dates(row_filter.column)}.dt.to_period({period})"
         match row_filter.operator:
@@ -141,15 +141,15 @@ class PandasWriter(Writer):
         else:
             result = f"{self.rows}{self.aggregated()}"
         if request.chart in ("histogram", "box") and measure:
-            self.sheet.add(*lines)
-            self.draw(charts.spread, self.rows)
+            self.builder.add(*lines)
+            self.draw(charts.histogram, self.rows)
             return
         several = bool(measure) and len(request.columns) > 1
-        self.sheet.add(*lines, result=result, kind="series" if several else "value")
+        self.builder.add(*lines, result=result, kind="series" if several else "value")
 
     def _by_group(self, lines: list[str], keys: Sequence[str]) -> None:
         request = self.request
-        name = self.sheet.name(*result_names(request))
+        name = self.builder.name(*result_names(request))
         by_time = request.period is not None
         counts = not measure_of(request) and len(keys) == 1 and keys[0].startswith('"')
         code = f"{self.rows}[{keys[0]}].value_counts()" if counts else self.grouped(keys)
@@ -162,7 +162,7 @@ class PandasWriter(Writer):
             way = "nsmallest" if request.ascending else "nlargest"
             order = f".{way}({request.limit}{', ' + by.rstrip(', ') if by else ''})"
         elif request.period == "weekday" and len(keys) == 1:
-            days = self.sheet.name("days", "weekdays")
+            days = self.builder.name("days", "weekdays")
             lines.append(call(f"{days} = [", map(literal, WEEKDAYS), "]"))
             order = f".reindex({days})"
         elif by_time or (counts and not request.ascending and request.aggregate != "share"):
@@ -172,49 +172,49 @@ class PandasWriter(Writer):
         if request.aggregate == "share":
             code = f"({code})" if order else code
         lines += _chained(name, code, order)
-        self.sheet.add(*lines, result=name, kind="frame" if several else "series")
+        self.builder.add(*lines, result=name, kind="frame" if several else "series")
         if request.chart and len(keys) == 1 and not several:
             ordered = by_time and not request.limit
             facts = None if by_time or request.limit else self.facts(request.groups[0])
             many = facts is not None and facts.distinct > _MANY
-            self.draw(charts.grouped, name, ordered=ordered, most=_MANY if many else 0)
+            self.draw(charts.group_chart, name, ordered=ordered, most=_MANY if many else 0)
         elif request.chart and several:
-            self.draw(charts.crossed, name)
+            self.draw(charts.cross_table_chart, name)
 
     def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
         """Two groups: one as rows, the other as columns."""
         request = self.request
-        name = self.sheet.name(*result_names(request))
+        name = self.builder.name(*result_names(request))
         lines += _chained(name, self.grouped(keys), ".unstack()")
         if request.aggregate == "share":
             lines.append(f"{name} = {name} / {name}.sum().sum()")
-        self.sheet.add(*lines, result=name, kind="frame")
+        self.builder.add(*lines, result=name, kind="frame")
         if request.chart:
-            self.draw(charts.crossed, name)
+            self.draw(charts.cross_table_chart, name)
 
     def compare(self) -> None:
         request = self.request
         assert request.between is not None
         lines = self.selection()
-        first, second = sides_of(request)
+        first, second = compared_values(request)
         if request.time:
             period = frequency(first)
-            key, label = self.sheet.name("period", "period_of_row"), ""
+            key, label = self.builder.name("period", "period_of_row"), ""
             part = f'{self.dates(request.time)}.dt.to_period("{period}").astype(str)'
             lines.append(f"{key} = {part}")
-            first, second = moment(first), moment(second)
+            first, second = pandas_period(first), pandas_period(second)
         else:
             label = request.groups[0]
             key = literal(label)
         sides = literal([first, second])
-        name = self.sheet.name("compared", f"{label}_compared")
+        name = self.builder.name("compared", f"{label}_compared")
         lines += _chained(name, self.grouped([key]), f".reindex({sides})")
-        self.sheet.add(*lines, result=name, kind="series")
+        self.builder.add(*lines, result=name, kind="series")
         for group in self.changing_groups(label):
             self._change(key, group, first, second)
 
     def _change(self, key: str, group: str, first: str, second: str) -> None:
-        name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
+        name = self.builder.name(f"by_{group}".lower(), f"change_by_{group}".lower())
         fill = "fill_value=0" if self.request.aggregate in ("sum", "count") else ""
         sides = f"columns={literal([first, second])}"
         lines = _chained(name, self.grouped([literal(group), key]), f".unstack({fill})")
@@ -222,7 +222,7 @@ class PandasWriter(Writer):
         change = f"{name}[{literal(second)}] - {name}[{literal(first)}]"
         lines.append(f'{name}["change"] = {change}')
         result = f'{name}.sort_values("change", key=abs, ascending=False)'
-        self.sheet.add(*lines, result=result, kind="frame")
+        self.builder.add(*lines, result=result, kind="frame")
 
 
 def _chained(name: str, code: str, order: str) -> list[str]:

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 from ..request import Filter, Period
 from . import charts
-from .reading import tidy
-from .sheet import call, literal
-from .titles import filter_values, frequency, measure_of, result_names, selection_name, sides_of
+from .cells import call, literal
+from .loading import tidying_code
+from .titles import (
+    compared_values,
+    filter_values,
+    frequency,
+    measure_of,
+    result_names,
+    selection_name,
+)
 from .writer import Writer, membership
 
 _EVERY: dict[Period, str] = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q",
@@ -20,12 +27,12 @@ _COUNT = "len"  # polars' name for a column of counts
 class PolarsWriter(Writer):
     @property
     def pl(self) -> str:
-        return self.sheet.module("polars")
+        return self.builder.module("polars")
 
     def column(self, name: str) -> str:
         """A column expression, tidied unless that has been done."""
         facts = self.request.table.column(name)
-        untidy = facts is not None and bool(tidy(facts)) and name not in self.table.tidied
+        untidy = facts is not None and bool(tidying_code(facts)) and name not in self.table.tidied
         strip = ".str.strip_chars()" if untidy else ""
         return f"{self.pl}.col({literal(name)}){strip}"
 
@@ -33,13 +40,13 @@ class PolarsWriter(Writer):
         parsed = name in self.table.dates
         return f"{self.pl}.col({literal(name)})" + ("" if parsed else ".str.to_datetime()")
 
-    def chosen(self, columns: Sequence[str]) -> str:
+    def column_selection(self, columns: Sequence[str]) -> str:
         return f".select({literal(columns)})"
 
     def selection(self) -> list[str]:
         if not self.request.filters:
             return []
-        name = self.sheet.name(selection_name(self.request), "selected")
+        name = self.builder.name(selection_name(self.request), "selected")
         conditions = [self.condition(row_filter) for row_filter in self.request.filters]
         line = call(f"{name} = {self.rows}.filter(", conditions)
         self.rows = name
@@ -52,7 +59,7 @@ class PolarsWriter(Writer):
             return f"{subject}.{'is_null' if row_filter.operator == 'missing' else 'is_not_null'}()"
         values = filter_values(row_filter, facts)
         if (facts and facts.kind == "date") or row_filter.column == self.request.time:
-            subject = self.moments(row_filter.column, row_filter.values[0])
+            subject = self.dates_as_text(row_filter.column, row_filter.values[0])
             values = list(map(literal, row_filter.values))
         match row_filter.operator:
             case "contains":
@@ -64,7 +71,7 @@ class PolarsWriter(Writer):
                 return f"{subject}.is_between({', '.join(sides)})"
         return membership(subject, row_filter.operator, values, "is_in")
 
-    def moments(self, name: str, value: str) -> str:
+    def dates_as_text(self, name: str, value: str) -> str:
         """Dates as text of the same precision as `value`: `2024-03` is all of March."""
         dates, period = self.dates(name), frequency(value)
         if period == "Q":
@@ -90,7 +97,7 @@ class PolarsWriter(Writer):
         if not request.groups and not request.period:
             self._whole(lines)
             return
-        name = self.sheet.name(*result_names(request))
+        name = self.builder.name(*result_names(request))
         keys, labels = self._keys()
         measured = [self.expression(column) for column in request.columns or ("",)]
         order = f".sort({literal(labels)})" if request.period else self._sorted()
@@ -105,9 +112,9 @@ class PolarsWriter(Writer):
             order + head,
         ]
         lines.append(chain(name, self.rows, steps))
-        self.sheet.add(*lines, result=name, kind="frame")
+        self.builder.add(*lines, result=name, kind="frame")
         if request.chart:
-            self.draw(charts.polars_grouped, name, labels, self.value())
+            self.draw(charts.polars_group_chart, name, labels, self.value())
 
     def _keys(self) -> tuple[list[str], list[str]]:
         """Group expressions and the resulting column names."""
@@ -141,26 +148,26 @@ class PolarsWriter(Writer):
             result = f"len({self.rows})"
         elif len(request.columns) > 1:
             measured = ", ".join(map(self.expression, request.columns))
-            self.sheet.add(*lines, result=f"{self.rows}.select({measured})", kind="frame")
+            self.builder.add(*lines, result=f"{self.rows}.select({measured})", kind="frame")
             return
         elif request.aggregate == "distinct":
             result = f"{self.rows}[{literal(measure)}].drop_nulls().n_unique()"
         else:
             result = f"{self.rows}[{literal(measure)}].{request.aggregate}()"
-        self.sheet.add(*lines, result=result, kind="value")
+        self.builder.add(*lines, result=result, kind="value")
 
     def compare(self) -> None:
         request = self.request
         assert request.between is not None
-        lines, (first, second) = self.selection(), sides_of(request)
+        lines, (first, second) = self.selection(), compared_values(request)
         if request.time:
             label = "period"
-            key = f'{self.moments(request.time, first)}.alias("period")'
+            key = f'{self.dates_as_text(request.time, first)}.alias("period")'
         else:
             label, key = request.groups[0], literal(request.groups[0])
         sides = literal([first, second])
         measure = measure_of(request)
-        name = self.sheet.name("compared")
+        name = self.builder.name("compared")
         steps = [
             f".group_by({key})",
             f".agg({self.expression(measure)})",
@@ -168,12 +175,12 @@ class PolarsWriter(Writer):
             f".sort({literal(label)})",
         ]
         lines.append(chain(name, self.rows, steps))
-        self.sheet.add(*lines, result=name, kind="frame")
+        self.builder.add(*lines, result=name, kind="frame")
         for group in self.changing_groups(label):
             self._change(key, label, group, (first, second))
 
     def _change(self, key: str, label: str, group: str, sides: tuple[str, str]) -> None:
-        name = self.sheet.name(f"by_{group}".lower(), f"change_by_{group}".lower())
+        name = self.builder.name(f"by_{group}".lower(), f"change_by_{group}".lower())
         before, after = (f"{self.pl}.col({literal(side)})" for side in sides)
         fill = ".fill_null(0)" if self.request.aggregate in ("sum", "count") else ""
         measure = measure_of(self.request)
@@ -186,7 +193,7 @@ class PolarsWriter(Writer):
             f"{fill}.with_columns(change={after} - {before})",
             f'.sort({self.pl}.col("change").abs(), descending=True)',
         ]
-        self.sheet.add(chain(name, self.rows, steps), result=name, kind="frame")
+        self.builder.add(chain(name, self.rows, steps), result=name, kind="frame")
 
 
 def chain(name: str, start: str, steps: Sequence[str]) -> str:

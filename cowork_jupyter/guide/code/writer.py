@@ -8,9 +8,9 @@ from typing import Any
 
 from ..request import Request
 from ..tables import ColumnFacts
-from .reading import load_table
-from .sheet import Sheet, TableVariable, literal
-from .titles import output_of
+from .cells import CellBuilder, TableVariable, literal
+from .loading import load_table
+from .titles import output_file
 
 _USUAL_ROWS = 10
 
@@ -18,10 +18,10 @@ _USUAL_ROWS = 10
 class Writer(ABC):
     """Writes the cells of one request."""
 
-    def __init__(self, sheet: Sheet, request: Request) -> None:
-        self.sheet = sheet
+    def __init__(self, builder: CellBuilder, request: Request) -> None:
+        self.builder = builder
         self.request = request
-        self.table: TableVariable = load_table(sheet, request.table)
+        self.table: TableVariable = load_table(builder, request.table)
         self.rows = self.table.name  # the variable with the selected rows
 
     @abstractmethod
@@ -29,7 +29,7 @@ class Writer(ABC):
         """Code that selects the rows, if there are filters; renames `rows`."""
 
     @abstractmethod
-    def chosen(self, columns: Sequence[str]) -> str: ...
+    def column_selection(self, columns: Sequence[str]) -> str: ...
 
     @abstractmethod
     def aggregate(self) -> None: ...
@@ -39,10 +39,10 @@ class Writer(ABC):
 
     def preview(self) -> None:
         request, lines = self.request, self.selection()
-        result = self.rows + (self.chosen(request.columns) if request.columns else "")
+        result = self.rows + (self.column_selection(request.columns) if request.columns else "")
         if request.limit or not request.filters:
             result += f".head({request.limit or _USUAL_ROWS})"
-        self.sheet.add(*lines, result=result, kind="frame")
+        self.builder.add(*lines, result=result, kind="frame")
 
     def facts(self, name: str) -> ColumnFacts | None:
         return self.request.table.column(name)
@@ -51,11 +51,11 @@ class Writer(ABC):
         return self.request.table.kind_of(name) == "number"
 
     def draw(self, chart: Callable[..., None], *arguments: Any, **options: Any) -> None:
-        if self.sheet.style.draws:
-            chart(self.sheet, self.request, *arguments, **options)
+        if self.builder.style.can_draw:
+            chart(self.builder, self.request, *arguments, **options)
 
     def output_path(self) -> str:
-        return self.sheet.choices.output or self.sheet.style.path(output_of(self.request))
+        return self.builder.choices.output or self.builder.style.path(output_file(self.request))
 
     def changing_groups(self, compared: str) -> list[str]:
         """The columns in which a comparison looks for the largest changes."""
@@ -65,7 +65,7 @@ class Writer(ABC):
 
     def quartile_names(self) -> tuple[str, str, str, str]:
         low, high = ("q1", "lower_quartile"), ("q3", "upper_quartile")
-        name = self.sheet.name
+        name = self.builder.name
         return name(*low), name(*high), name("reach"), name("outliers")
 
     def join_arguments(self) -> list[str]:
@@ -74,7 +74,7 @@ class Writer(ABC):
         return [f"on={left_key}"] if same else [f"left_on={left_key}", f"right_on={right_key}"]
 
     def join_validation(self) -> list[str]:
-        return [] if self.sheet.choices.repeated_keys else ['validate="m:1"']
+        return [] if self.builder.choices.repeated_keys else ['validate="m:1"']
 
 
 def membership(subject: str, operator: str, values: Sequence[str], is_in: str) -> str:

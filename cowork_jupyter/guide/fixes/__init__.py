@@ -10,25 +10,31 @@ from collections.abc import Callable
 
 from .arguments import missing_argument, unexpected_argument
 from .cell import CellCode, FailingCell, Fix
-from .changes import changed_attribute, frequency
 from .columns import missing_attribute, missing_column
-from .dtypes import accessors, date_format, mixed_types, numbers_only, text_for_numbers
-from .expressions import ambiguous_condition, not_callable, not_subscriptable, one_slip, precedence
+from .dtypes import date_format, mixed_types, numbers_only, text_for_numbers, wrong_accessor
+from .expressions import (
+    ambiguous_condition,
+    not_callable,
+    not_subscriptable,
+    other_slips,
+    precedence,
+)
+from .library_changes import changed_attribute, frequency
 from .modules import missing_file, missing_module, moved_name
 from .names import misspelled_attribute, nothing_returned, undefined_name
-from .shapes import out_of_range, shapes
-from .syntax import syntax
+from .shapes import out_of_range, shape_mismatch
+from .syntax import syntax_error
 
 __all__ = ["FailingCell", "Fix", "propose"]
 
 Rule = Callable[[FailingCell], Fix | None]
 
 _RULES: tuple[Rule, ...] = (
-    syntax, undefined_name, missing_module, moved_name, missing_file, missing_column,
-    nothing_returned, changed_attribute, missing_attribute, accessors, misspelled_attribute,
+    syntax_error, undefined_name, missing_module, moved_name, missing_file, missing_column,
+    nothing_returned, changed_attribute, missing_attribute, wrong_accessor, misspelled_attribute,
     frequency, unexpected_argument, missing_argument, ambiguous_condition, precedence,
-    not_callable, not_subscriptable, one_slip, numbers_only, text_for_numbers, date_format,
-    mixed_types, shapes, out_of_range,
+    not_callable, not_subscriptable, other_slips, numbers_only, text_for_numbers, date_format,
+    mixed_types, shape_mismatch, out_of_range,
 )  # fmt: skip
 _CONNECT = "Connect a model in the Cowork panel to get help with it."
 _MEANINGS = {

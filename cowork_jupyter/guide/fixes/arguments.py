@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from .cell import CellCode, FailingCell, Fix, called, nearest
+from .cell import CellCode, FailingCell, Fix, callee_name, nearest
 
 _UNEXPECTED = re.compile(
     r"(?:(\w+)\(\) )?got an unexpected keyword argument '(\w+)'"
@@ -86,7 +86,7 @@ def unexpected_argument(cell: FailingCell) -> Fix | None:
 
 
 def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
-    code, function, name = cell.code, called(call), keyword.arg or ""
+    code, function, name = cell.code, callee_name(call), keyword.arg or ""
     known = _KEYWORDS.get(function, _defined(code, function))
     new = nearest(name, known, 0.6) or _RENAMED.get(name)
     if new and not code.keyword(call, new):
@@ -95,7 +95,7 @@ def _other(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | Non
         return cell.edit(f"`{function}` calls this argument `{new}`, not `{name}`.", edit)
     if name in _DROPPED or known:
         why = f"`{function}` has no argument `{name}`{' any more' if name in _DROPPED else ''}."
-        edit = code.without_argument(keyword)
+        edit = code.remove_argument(keyword)
         return cell.edit(f"{why} {_DROPPED.get(name, '')}".strip(), edit)
     return Fix(
         f"`{function}` has no argument `{name}`. Run `{function}?` in a cell to see those it has."
@@ -111,11 +111,11 @@ def _defined(code: CellCode, function: str) -> tuple[str, ...]:
 
 def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix | None:
     """Arguments that have become something else than an argument."""
-    code, removed = cell.code, cell.code.without_argument(keyword)
+    code, removed = cell.code, cell.code.remove_argument(keyword)
     end = code.span(call)[1]
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
-    match called(call), keyword.arg:
+    match callee_name(call), keyword.arg:
         case "fillna", "method" if isinstance(call.func, ast.Attribute) and value in _FILLS:
             new = _FILLS[str(value)]
             why = f"There is now a separate method for filling: `{new}`."
@@ -131,10 +131,10 @@ def _rewritten(cell: FailingCell, call: ast.Call, keyword: ast.keyword) -> Fix |
             why = "A table of one column becomes a Series with `.squeeze`."
             return cell.edit(why, removed, (end, end, '.squeeze("columns")'))
         case "mean_squared_error", "squared":
-            text = code.edited(removed, code.replaced(call.func, "root_mean_squared_error"))
+            text = code.apply_edits(removed, code.replacement(call.func, "root_mean_squared_error"))
             line = "from sklearn.metrics import root_mean_squared_error"
             why = "There is now a separate function for the root."
-            return Fix(why, CellCode(text).with_line_on_top(line))
+            return Fix(why, CellCode(text).insert_on_top(line))
         case "resample", "how" if (how := str(value)).isidentifier():
             why = "The aggregation is now a method."
             return cell.edit(why, removed, (end, end, f".{how}()"))

@@ -17,7 +17,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 MAX_LISTED = 12
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Ignore case, spaces and punctuation: `Unit Price` and `unit_price` are equal."""
     return _SEPARATORS.sub("", name).casefold()
 
@@ -30,13 +30,13 @@ def nearest(
     With `parts`, fall back to the only name that contains this one or is contained in it.
     """
     names = [candidate for candidate in known if candidate != name]
-    wanted = plain(name)
-    same = [candidate for candidate in names if plain(candidate) == wanted]
+    wanted = normalize_name(name)
+    same = [candidate for candidate in names if normalize_name(candidate) == wanted]
     if same:
         return same[0]
     by_plain: dict[str, str] = {}
     for candidate in names:
-        by_plain.setdefault(plain(candidate), candidate)
+        by_plain.setdefault(normalize_name(candidate), candidate)
     close = difflib.get_close_matches(wanted, by_plain, 1, similarity)
     if close:
         return by_plain[close[0]]
@@ -150,7 +150,7 @@ class CellCode:
         start, end = self.span(node)
         return self.text[start:end]
 
-    def replaced(self, node: ast.AST, text: str) -> Edit:
+    def replacement(self, node: ast.AST, text: str) -> Edit:
         return (*self.span(node), text)
 
     def attribute(self, node: ast.Attribute, name: str) -> Edit:
@@ -160,7 +160,7 @@ class CellCode:
     def keyword(self, call: ast.Call, name: str) -> ast.keyword | None:
         return next((keyword for keyword in call.keywords if keyword.arg == name), None)
 
-    def without_argument(self, argument: ast.AST) -> Edit:
+    def remove_argument(self, argument: ast.AST) -> Edit:
         """Remove an argument and its comma."""
         start, end = self.span(argument)
         behind = re.compile(r"\s*,\s*").match(self.text, end)
@@ -169,12 +169,12 @@ class CellCode:
         before = self.text[:start].rstrip()
         return (len(before) - 1 if before.endswith(",") else start, end, "")
 
-    def appended(self, call: ast.Call, argument: str) -> Edit:
+    def append_argument(self, call: ast.Call, argument: str) -> Edit:
         """Add text before the closing parenthesis of a call."""
         end = self.span(call)[1] - 1
         return (end, end, argument)
 
-    def edited(self, *edits: Edit) -> str:
+    def apply_edits(self, *edits: Edit) -> str:
         """Apply all edits; of two that overlap, the later one in the text wins."""
         text, last = self.text, len(self.text) + 1
         for start, end, new in sorted(set(edits), key=lambda edit: -edit[0]):
@@ -182,7 +182,7 @@ class CellCode:
                 text, last = text[:start] + new + text[end:], start
         return text
 
-    def with_line_on_top(self, line: str) -> str:
+    def insert_on_top(self, line: str) -> str:
         """Insert a line before the first statement."""
         place = 0
         while place < len(self.lines) and (
@@ -210,7 +210,7 @@ def base_name(node: ast.AST) -> str:
                 return ""
 
 
-def called(call: ast.Call) -> str:
+def callee_name(call: ast.Call) -> str:
     """The last name of the callee: `read_csv` in `pd.read_csv(…)`."""
     match call.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
@@ -218,7 +218,7 @@ def called(call: ast.Call) -> str:
     return ""
 
 
-def quoted(text: str, like: str) -> str:
+def quote_like(text: str, like: str) -> str:
     """A string literal in the quotes of another one."""
     quote = "'" if like.lstrip("rRbBuUfF").startswith("'") else '"'
     if quote in text or "\\" in text or "\n" in text:
@@ -316,20 +316,20 @@ class FailingCell:
         known = {variable.name for variable in self.variables}
         if alias in known or re.search(rf"\bas {alias}\b", text):
             return text
-        return CellCode(text).with_line_on_top(f"import {module} as {alias}")
+        return CellCode(text).insert_on_top(f"import {module} as {alias}")
 
     def find(self, kind: type[N]) -> Iterator[N]:
         return self.code.find(kind, self.lines)
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
-        return (call for call in self.find(ast.Call) if called(call) in names)
+        return (call for call in self.find(ast.Call) if callee_name(call) in names)
 
     def edit(self, why: str, *edits: Edit, imports: str = "") -> Fix:
-        text = self.code.edited(*edits)
+        text = self.code.apply_edits(*edits)
         return Fix(why, self.with_import(text, imports) if imports else text)
 
     def replace(self, why: str, node: ast.AST, text: str, imports: str = "") -> Fix:
-        return self.edit(why, self.code.replaced(node, text), imports=imports)
+        return self.edit(why, self.code.replacement(node, text), imports=imports)
 
     def earlier(self) -> Iterator[tuple[int, NearbyCell]]:
         """The other code cells, numbered from 1."""

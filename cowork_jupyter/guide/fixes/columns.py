@@ -7,7 +7,17 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from .cell import CellCode, Edit, FailingCell, Fix, base_name, called, listed, nearest, quoted
+from .cell import (
+    CellCode,
+    Edit,
+    FailingCell,
+    Fix,
+    base_name,
+    callee_name,
+    listed,
+    nearest,
+    quote_like,
+)
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 _FOUND_NOT = re.compile(r"Column not found: ([^\n'\"]{1,200})")
@@ -48,7 +58,7 @@ def missing_attribute(cell: FailingCell) -> Fix | None:
         edit = code.attribute(node, near)
         if not near.isidentifier():
             start, end = edit[0] - 1, edit[1]
-            edit = (start, end, f"[{quoted(near, chr(34))}]")
+            edit = (start, end, f"[{quote_like(near, chr(34))}]")
         return cell.edit(f"`{table}` has no column `{name}`; it is called `{near}`.", edit)
     return None
 
@@ -112,7 +122,7 @@ def _renamed(cell: FailingCell, names: list[str]) -> Fix | None:
             if near is None:
                 unknown = unknown or (name, table, columns)
                 continue
-            edits.append(cell.code.replaced(node, quoted(near, cell.code.source(node))))
+            edits.append(cell.code.replacement(node, quote_like(near, cell.code.source(node))))
             whose = f"`{table}` has no column" if table else "There is no column"
             said.append(f"{whose} `{name}`; the nearest is `{near}`.")
     if edits:
@@ -128,13 +138,13 @@ def _axis(cell: FailingCell, names: list[str]) -> Fix | None:
     """`df.drop("a")` drops rows."""
     for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
-        if called(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
+        if callee_name(call) != "drop" or cell.code.keyword(call, "columns") or not call.args:
             continue
         if "not found in axis" in cell.message and all(name in columns for name in names):
             start = cell.code.span(call.args[0])[0]
             edits = [(start, start, "columns=")]
             if axis := cell.code.keyword(call, "axis"):
-                edits.append(cell.code.without_argument(axis))
+                edits.append(cell.code.remove_argument(axis))
             why = "`drop` looks for rows; say `columns=` to drop columns."
             return cell.edit(why, *edits)
     return None
@@ -145,7 +155,7 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
     code = cell.code
     for call in cell.find(ast.Call):
         key = code.keyword(call, "on")
-        if called(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
+        if callee_name(call) != "merge" or key is None or not isinstance(key.value, ast.Constant):
             continue
         names_used = map(base_name, (call.func, *call.args))
         tables = [table for table in names_used if table in cell.tables]
@@ -158,7 +168,7 @@ def _merge(cell: FailingCell, names: list[str]) -> Fix | None:
         if left_key is None or right_key is None or left_key == right_key:
             return None
         like = code.source(key.value)
-        sides = f"left_on={quoted(left_key, like)}, right_on={quoted(right_key, like)}"
+        sides = f"left_on={quote_like(left_key, like)}, right_on={quote_like(right_key, like)}"
         why = f"The key is `{left_key}` in `{tables[0]}` and `{right_key}` in `{tables[1]}`."
         return cell.edit(why, (*code.span(key), sides))
     return None
@@ -171,7 +181,7 @@ def _in_query(cell: FailingCell) -> Fix | None:
         return None
     for call in cell.find(ast.Call):
         columns = cell.tables.get(base_name(call), {})
-        if called(call) not in ("query", "eval") or not call.args or not columns:
+        if callee_name(call) not in ("query", "eval") or not call.args or not columns:
             continue
         near = nearest(found[1], columns)
         if near is None:
@@ -215,7 +225,7 @@ def _key(cell: FailingCell, names: list[str]) -> Fix | None:
         near = nearest(name, keys)
         whose = cell.code.source(parent.value)
         if near:
-            edit = cell.code.replaced(node, quoted(near, cell.code.source(node)))
+            edit = cell.code.replacement(node, quote_like(near, cell.code.source(node)))
             return cell.edit(f"There is no key `{name}`; the nearest is `{near}`.", edit)
         return Fix(f"`{whose}` has no key `{name}`. `list({whose})` shows its keys.")
     return None

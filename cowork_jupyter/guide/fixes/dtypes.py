@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .cell import FailingCell, Fix, base_name, called
+from .cell import FailingCell, Fix, base_name, callee_name
 
 _NOT_A_NUMBER = re.compile(
     r"could not convert string to (?:float|int)[^'\"]*['\"](.{0,80}?)['\"]"
@@ -38,7 +38,7 @@ def text_for_numbers(cell: FailingCell) -> Fix | None:
         return None
     text = next((part for part in found.groups() if part is not None), "")
     for call in cell.find(ast.Call):
-        name = called(call)
+        name = callee_name(call)
         if name == "astype" and isinstance(call.func, ast.Attribute):
             return _parsed_column(cell, call, call.func.value, text)
         if name == "to_numeric" and call.args and not cell.code.keyword(call, "errors"):
@@ -97,10 +97,10 @@ def _parsed_columns(cell: FailingCell, call: ast.Call, text: str) -> Fix | None:
 
 def _coerced(cell: FailingCell, call: ast.Call, text: str) -> Fix:
     code = cell.code
-    edits = [code.appended(call, ', errors="coerce"')]
+    edits = [code.append_argument(call, ', errors="coerce"')]
     if _GROUPED.fullmatch(text.strip()):
         argument = call.args[0]
-        edits.append(code.replaced(argument, f'{code.source(argument)}.str.replace(",", "")'))
+        edits.append(code.replacement(argument, f'{code.source(argument)}.str.replace(",", "")'))
     return cell.edit(_NO_PLAIN_NUMBER.format(text), *edits)
 
 
@@ -122,7 +122,7 @@ def numbers_only(cell: FailingCell) -> Fix | None:
     if not _NO_MEAN.search(cell.message[:5_000]):
         return None
     for call in cell.find(ast.Call):
-        if called(call) in _REDUCTIONS and isinstance(call.func, ast.Attribute):
+        if callee_name(call) in _REDUCTIONS and isinstance(call.func, ast.Attribute):
             is_of_module = cell.type_of(base_name(call)) == "module" and len(call.args) == 1
             column = _single_column(call.args[0] if is_of_module else call.func.value)
             if column is None:
@@ -133,7 +133,7 @@ def numbers_only(cell: FailingCell) -> Fix | None:
             )
             new = cell.numbers_in(cell.code.source(column), base_name(column))
             return cell.replace(why, column, new, imports="pandas")
-        if called(call) in ("agg", "aggregate"):
+        if callee_name(call) in ("agg", "aggregate"):
             return Fix(
                 "A text column cannot be aggregated like that. Name the numeric columns, or "
                 "`count` the others."
@@ -154,7 +154,7 @@ def _numeric_only(cell: FailingCell, call: ast.Call) -> Fix | None:
         return None
     comma = ", " if call.args or call.keywords else ""
     why = "Some columns contain text: use only the numeric columns."
-    return cell.edit(why, cell.code.appended(call, f"{comma}numeric_only=True"))
+    return cell.edit(why, cell.code.append_argument(call, f"{comma}numeric_only=True"))
 
 
 def mixed_types(cell: FailingCell) -> Fix | None:
@@ -189,7 +189,7 @@ def _converted_column(cell: FailingCell) -> Fix | None:
         numbers = [side for side, kind in sides if kind.startswith(_NUMBERS)]
         if text and re.search("Timestamp|datetime", " ".join(map(code.source, operands))):
             read = f"{pandas}.to_datetime({{}})"
-            edits = [code.replaced(side, read.format(code.source(side))) for side in text]
+            edits = [code.replacement(side, read.format(code.source(side))) for side in text]
             return cell.edit(_AS_DATES, *edits, imports="pandas")
         is_number = (
             isinstance(node.op, (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow))
@@ -198,7 +198,7 @@ def _converted_column(cell: FailingCell) -> Fix | None:
         )
         if text and is_number:
             edits = [
-                code.replaced(side, cell.numbers_in(code.source(side), base_name(side)))
+                code.replacement(side, cell.numbers_in(code.source(side), base_name(side)))
                 for side in text
             ]
             why = (
@@ -206,7 +206,7 @@ def _converted_column(cell: FailingCell) -> Fix | None:
             )
             return cell.edit(why, *edits, imports="pandas")
         if numbers and any(map(_is_string, ast.walk(node))):
-            edits = [code.replaced(side, f"{code.source(side)}.astype(str)") for side in numbers]
+            edits = [code.replacement(side, f"{code.source(side)}.astype(str)") for side in numbers]
             return cell.edit("Convert the numeric column to text first.", *edits)
     return None
 
@@ -251,7 +251,7 @@ def _joined_text(cell: FailingCell) -> Fix | None:
         if not isinstance(node.op, ast.Add) or not any(_is_textual(cell, side) for side in sides):
             continue
         edits = [
-            code.replaced(side, f"str({code.source(side)})")
+            code.replacement(side, f"str({code.source(side)})")
             for side in sides
             if not _is_textual(cell, side)
             and not (isinstance(side, ast.BinOp) and any(map(_is_string, ast.walk(side))))
@@ -273,11 +273,11 @@ def _is_textual(cell: FailingCell, node: ast.AST) -> bool:
     if isinstance(node, ast.Name):
         return cell.type_of(node.id) == "str"
     if isinstance(node, ast.Call):
-        return called(node) in ("str", "join", "upper", "lower", "format", "strip", "replace")
+        return callee_name(node) in ("str", "join", "upper", "lower", "format", "strip", "replace")
     return _is_string(node)
 
 
-def accessors(cell: FailingCell) -> Fix | None:
+def wrong_accessor(cell: FailingCell) -> Fix | None:
     """`.dt` on text, `.str` on numbers, dates compared with text."""
     code, pandas = cell.code, cell.alias("pandas")
     for node in cell.find(ast.Attribute):
@@ -313,7 +313,7 @@ def _dated_index(cell: FailingCell) -> Fix | None:
             date = dates[0]
             if "datetime" in columns[date]:
                 why = f"The dates are in the column `{date}`, not in the index."
-                return cell.edit(why, cell.code.appended(call, f', on="{date}"'))
+                return cell.edit(why, cell.code.append_argument(call, f', on="{date}"'))
             new = f'{table}.set_index({cell.alias("pandas")}.to_datetime({table}["{date}"]))'
             why = f"The dates are in the column `{date}`, as text: make them the index first."
             return cell.replace(why, call.func.value, new)
@@ -340,5 +340,5 @@ def date_format(cell: FailingCell) -> Fix | None:
         more += [] if cell.code.keyword(call, "format") else ['format="mixed"']
         options = ", " + ", ".join([*more, 'errors="coerce"'])
         why = "Not all dates have the same format. What cannot be parsed becomes missing (NaT)."
-        return cell.edit(why, cell.code.appended(call, options))
+        return cell.edit(why, cell.code.append_argument(call, options))
     return None

@@ -56,7 +56,7 @@ def _hidden_builtin(cell: FailingCell, name: str) -> Fix:
     if not any(isinstance(node.ctx, ast.Store) for node in nodes):
         return Fix(f"{why} `del {name}` restores Python's own.", f"del {name}\n{cell.source}")
     edits = [
-        code.replaced(node, f"{name}_")
+        code.replacement(node, f"{name}_")
         for node in nodes
         if not (isinstance(parent := code.parents[node], ast.Call) and parent.func is node)
     ]
@@ -78,7 +78,7 @@ def not_subscriptable(cell: FailingCell) -> Fix | None:
     return Fix(f"A `{owner}` cannot be indexed with `[…]`.")
 
 
-def one_slip(cell: FailingCell) -> Fix | None:
+def other_slips(cell: FailingCell) -> Fix | None:
     message = cell.message
     if cell.error.name == "ZeroDivisionError":
         return _division(cell)
@@ -141,7 +141,7 @@ def _merge_keys(cell: FailingCell) -> Fix | None:
             left_key, right_key = pairs[0]
             why = f"The tables share no column name; `{left_key}` and `{right_key}` look the same."
             keys = f', left_on="{left_key}", right_on="{right_key}"'
-            return cell.edit(why, cell.code.appended(call, keys))
+            return cell.edit(why, cell.code.append_argument(call, keys))
     return Fix(
         "The tables have no column name in common. Name the keys with `left_on=` and `right_on=`."
     )

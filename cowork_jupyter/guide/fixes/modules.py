@@ -7,7 +7,7 @@ import re
 import sys
 from posixpath import basename
 
-from .cell import FailingCell, Fix, nearest, quoted
+from .cell import FailingCell, Fix, nearest, quote_like
 
 _PATH = re.compile(
     r"(?:No such file or directory|Is a directory|does not exist)[^'\"]*['\"]([^'\"\n]+)"
@@ -34,7 +34,7 @@ def missing_file(cell: FailingCell) -> Fix | None:
     for node in cell.find(ast.Constant):
         if node.value == path or (isinstance(node.value, str) and path.endswith(f"/{node.value}")):
             why = f"There is no `{path}`; the file is at `{near}`."
-            return cell.replace(why, node, quoted(near, cell.code.source(node)))
+            return cell.replace(why, node, quote_like(near, cell.code.source(node)))
     return Fix(f"There is no `{path}`. Did you mean `{near}`?")
 
 
@@ -177,11 +177,11 @@ def _moved_name(
         own = next(alias for alias in node.names if alias.name == name)
         lines = [f"from {module} import {', '.join(others)}"] if others else []
         lines.append(f"from {place} import {new}" + (f" as {own.asname}" if own.asname else ""))
-        edits = [code.replaced(node, "\n".join(lines))]
+        edits = [code.replacement(node, "\n".join(lines))]
         if new != name and not own.asname:
             instead = f"{new}.{_MAKERS[name]}" if name in _MAKERS else new
             uses = [node for node in code.find(ast.Name) if node.id == name]
-            edits += [code.replaced(use, instead) for use in uses]
+            edits += [code.replacement(use, instead) for use in uses]
         where = f"is `{new}` in `{place}`" if new != name else f"is in `{place}`"
         return cell.edit(f"`{name}` {where} now.", *edits)
     return None
@@ -198,7 +198,7 @@ def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
             start = code.span(node)[0] + len("from ")
             edits.append((start, start + len(old), new))
         elif node.module and f"{node.module}.{node.names[0].name}" == old:
-            edits.append(code.replaced(node, f"import {new}"))
+            edits.append(code.replacement(node, f"import {new}"))
     for plain in code.find(ast.Import):
         for import_alias in plain.names:
             if import_alias.name == old or import_alias.name.startswith(f"{old}."):
@@ -219,7 +219,7 @@ def _moved(cell: FailingCell, old: str, new: str, why: str = "") -> Fix | None:
 
 def _names(cell: FailingCell, old: str, new: str) -> str:
     code = cell.code
-    edits = [code.replaced(node, new) for node in code.find(ast.Name) if node.id == old]
-    edits += [code.replaced(node, new) for node in code.find(ast.alias) if node.name == old]
+    edits = [code.replacement(node, new) for node in code.find(ast.Name) if node.id == old]
+    edits += [code.replacement(node, new) for node in code.find(ast.alias) if node.name == old]
     edits += [code.attribute(node, new) for node in code.find(ast.Attribute) if node.attr == old]
-    return code.edited(*edits)
+    return code.apply_edits(*edits)

@@ -9,7 +9,7 @@ import re
 import sys
 
 from ...tools.notebook.names import names_in
-from .cell import CellCode, FailingCell, Fix, base_name, called, nearest
+from .cell import CellCode, FailingCell, Fix, base_name, callee_name, nearest
 
 _NO_ATTRIBUTE = re.compile(r"(?:'([\w.]+)' object|module '([\w.]+)') has no attribute '(\w+)'")
 
@@ -91,20 +91,20 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             continue
         place = code.keyword(call, "inplace")
         if place and isinstance(place.value, ast.Constant) and place.value.value is True:
-            text = code.edited(code.without_argument(place))
+            text = code.apply_edits(code.remove_argument(place))
             return Fix(
                 "A method with `inplace=True` returns nothing; without it, it returns the "
                 "new table.",
                 text,
             )
         in_place = ("sort", "append", "extend", "reverse", "insert", "update", "shuffle")
-        is_list = isinstance(call.func, ast.Attribute) and called(call) in in_place
+        is_list = isinstance(call.func, ast.Attribute) and callee_name(call) in in_place
         if is_list and isinstance(call.func, ast.Attribute):
             owner = code.source(call.func.value)
             targets = ", ".join(code.source(target) for target in assigned.targets)
             new = f"{code.source(call)}\n{targets} = {owner}"
             new = code.source(call) if targets == owner else new
-            why = f"`{called(call)}` changes the list itself and returns nothing."
+            why = f"`{callee_name(call)}` changes the list itself and returns nothing."
             return cell.replace(why, assigned, new)
     for number, other in cell.earlier():
         if "inplace=True" in other.source and re.search(
@@ -231,7 +231,7 @@ def _import(cell: FailingCell, name: str) -> Fix | None:
         line = f"import {name}"
     if line is None:
         return None
-    return Fix(f"`{name}` was not imported.", cell.code.with_line_on_top(line))
+    return Fix(f"`{name}` was not imported.", cell.code.insert_on_top(line))
 
 
 def _misspelled(cell: FailingCell, name: str) -> Fix | None:
@@ -252,15 +252,15 @@ def _misspelled(cell: FailingCell, name: str) -> Fix | None:
 
 def _spelled(cell: FailingCell, name: str, instead: str, why: str) -> Fix | None:
     edits = [
-        cell.code.replaced(node, instead)
+        cell.code.replacement(node, instead)
         for node in cell.code.find(ast.Name)
         if node.id == name and isinstance(node.ctx, ast.Load)
     ]
     if not edits or keyword.iskeyword(name):
         return None
-    text = cell.code.edited(*edits)
+    text = cell.code.apply_edits(*edits)
     line = _IMPORTS.get(instead)
     known = {variable.name for variable in cell.variables}
     if line and instead not in known:
-        text = CellCode(text).with_line_on_top(line)
+        text = CellCode(text).insert_on_top(line)
     return Fix(why, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .cell import FailingCell, Fix, base_name, called
+from .cell import FailingCell, Fix, base_name, callee_name
 
 _LENGTH = re.compile(r"Length of values \((\d+)\) does not match length of index \((\d+)\)")
 _MISMATCH = re.compile(r"Length mismatch: Expected axis has (\d+) elements, new values have (\d+)")
@@ -20,7 +20,7 @@ _OUT_OF = re.compile(r"index (-?\d+) is out of bounds for axis (\d) with size (\
 _ESTIMATOR = ("fit", "predict", "transform", "fit_transform", "score", "fit_predict")
 
 
-def shapes(cell: FailingCell) -> Fix | None:
+def shape_mismatch(cell: FailingCell) -> Fix | None:
     if cell.error.name not in ("ValueError", "IndexError"):
         return None
     message = cell.message
@@ -66,7 +66,7 @@ def _of_columns(cell: FailingCell) -> Fix | None:
     for call in cell.calls("DataFrame"):
         if call.args and isinstance(call.args[0], ast.Dict):
             edits = [
-                code.replaced(value, f"{pandas}.Series({code.source(value)})")
+                code.replacement(value, f"{pandas}.Series({code.source(value)})")
                 for value in call.args[0].values
                 if not isinstance(value, ast.Constant)
             ]
@@ -105,9 +105,9 @@ def _x_and_y(cell: FailingCell) -> Fix | None:
             continue
         x, y = names
         start = code.span(statement)[0]
-        edits = [code.replaced(argument, f"{code.source(argument)}[:size]")
+        edits = [code.replacement(argument, f"{code.source(argument)}[:size]")
                  for argument in call.args[:2]]  # fmt: skip
-        text = code.edited(*edits)
+        text = code.apply_edits(*edits)
         return Fix(
             f"`{x}` and `{y}` have different lengths{said}. This plots as many as both have; "
             "find out why they differ.",
@@ -197,7 +197,7 @@ def out_of_range(cell: FailingCell) -> Fix | None:
         is_next = (int(found[3]) if found else _size_of(cell, node.value)) == index
         why = f"`{code.source(node.value)}` has no position {index}.{said} `[-1]` is the last one."
         return cell.replace(why, node.slice, "-1") if is_next else Fix(why)
-    if any(called(loop) == "range" for loop in cell.find(ast.Call)):
+    if any(callee_name(loop) == "range" for loop in cell.find(ast.Call)):
         return Fix(
             "The loop runs past the end of the list: use `range(len(…))`, or loop over the list "
             "itself."

@@ -21,7 +21,7 @@ _MAX_LINE, _FEW_LINES = 1_000, 60
 _SMART = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "\u00a0": " "})
 
 
-def syntax(cell: FailingCell) -> Fix | None:
+def syntax_error(cell: FailingCell) -> Fix | None:
     if cell.error.name not in _ERRORS:
         return None
     for why, text in _attempts(cell):

@@ -10,14 +10,15 @@ from typing import Any
 
 from ...domain.replies import Finding, Review
 from ...tools.notebook.state import CellState
-from .. import words
-from ..actor import explain
-from ..file_names import is_table, named_in, quoted, unquoted
+from .. import texts
+from ..actor import explain_notebook
+from ..file_names import is_table, named_paths, quoted, unquoted
 from ..notebook import notebook_intent
 from ..script import Script
 from ..smalltalk import small_talk
 from ..sources import all_files, folder_of, notebook_for, without_dots
-from ..understanding.tokens import listed
+from ..understanding.tokens import join_words
+from .reviewed_file import SEVERITIES, ReviewedCell, ReviewedFile, ReviewRemark, ReviewRule
 from .rules import (
     analysis_remarks,
     error_remarks,
@@ -29,7 +30,6 @@ from .rules import (
 )
 from .secrets import secret_remarks
 from .state import state_remarks
-from .subject import SEVERITIES, ReviewedCell, ReviewRemark, ReviewRule, Subject
 
 MAX_FILES = 6
 _MAX_PARTS = 8  # of up to 100 cells each
@@ -39,7 +39,7 @@ _PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
 
 def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
     known = [path for path in files if path.lower().endswith(_SUFFIXES)]
-    named = [path for path in named_in(text, known, folder_of(script)) if _is_whole(path, text)]
+    named = [path for path in named_paths(text, known, folder_of(script)) if _is_whole(path, text)]
     written = [path for path in quoted(text) if path.lower().endswith(_SUFFIXES)]
     written += _PATH.findall(unquoted(text))
     missing = [
@@ -54,17 +54,17 @@ def _is_whole(path: str, text: str) -> bool:
     return posixpath.basename(path).lower() in text.lower()
 
 
-def read_subject(script: Script, path: str) -> Subject:
+def read_file(script: Script, path: str) -> ReviewedFile:
     if path.lower().endswith(".ipynb"):
         return _notebook(script, path)
     read = script.read("read_file", path)
     last = int(read.facts.get("last_line", 0))
     source = "\n".join(read.text.split("\n")[:last])  # behind it the tool may say how to read on
     cell = ReviewedCell(0, CellState(path, "code", source))
-    return Subject(path, [cell], total=int(read.facts.get("total_lines", last)))
+    return ReviewedFile(path, [cell], total=int(read.facts.get("total_lines", last)))
 
 
-def _notebook(script: Script, path: str) -> Subject:
+def _notebook(script: Script, path: str) -> ReviewedFile:
     cells: list[ReviewedCell] = []
     facts: Mapping[str, Any] = {}
     for _part in range(_MAX_PARTS):
@@ -73,7 +73,7 @@ def _notebook(script: Script, path: str) -> Subject:
         cells += [_cell(number, cell) for number, cell in enumerate(facts["cells"], len(cells) + 1)]
         if not facts["cells"] or len(cells) >= facts["total_cells"]:
             break
-    return Subject(path, cells, str(facts["language"]), int(facts["total_cells"]))
+    return ReviewedFile(path, cells, str(facts["language"]), int(facts["total_cells"]))
 
 
 def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
@@ -88,8 +88,8 @@ RULES: tuple[ReviewRule, ...] = (
 )  # fmt: skip
 
 
-def remarks_on(subject: Subject) -> list[ReviewRemark]:
-    found = (remark for rule in RULES for remark in rule(subject))
+def remarks_on(reviewed: ReviewedFile) -> list[ReviewRemark]:
+    found = (remark for rule in RULES for remark in rule(reviewed))
     return sorted(found, key=lambda remark: remark.order)
 
 
@@ -122,33 +122,37 @@ def review(script: Script) -> str:
         if talk:
             return talk
         if notebook_intent(text) == "explain":
-            return explain(script, text)
+            return explain_notebook(script, text)
     files = all_files(script)
     named = named_files(script, text, files)
     if not (is_asked or named):
         _refuse_others(script, text, files)
     # Without an ending nothing is named: “review” does not mean `review.ipynb`.
     paths = named or [notebook_for(script, "", files)]
-    return review_of([read_subject(script, path) for path in paths]).model_dump_json()
+    return review_of([read_file(script, path) for path in paths]).model_dump_json()
 
 
 def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
-    if named_in(text, [path for path in files if is_table(path)]):
+    if named_paths(text, [path for path in files if is_table(path)]):
         script.fail(
             "As reviewer I look at notebooks and Python files. To ask about tables, switch to "
             "Planner."
         )
     if not _ABOUT_CODE.search(text):
-        script.fail(words.what_i_can_do(is_step=False))
+        script.fail(texts.what_i_can_do(is_step=False))
 
 
-def review_of(subjects: Sequence[Subject]) -> Review:
-    found = [(remark, subject.path) for subject in subjects for remark in remarks_on(subject)]
+def review_of(files: Sequence[ReviewedFile]) -> Review:
+    found = [(remark, reviewed.path) for reviewed in files for remark in remarks_on(reviewed)]
     found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
     findings = [remark.finding(path) for remark, path in found]
     serious = any(remark.severity != "minor" for remark, _path in found)
-    parts = [_looked_at(subjects), _counted([remark for remark, _path in found]), _RULES_ONLY]
-    parts.append(f"I did not look at {listed([*_left_out(subjects), _NEVER_SEEN])}.")
+    parts = [
+        _summary(files),
+        _remark_counts([remark for remark, _path in found]),
+        _RULES_ONLY,
+    ]
+    parts.append(f"I did not look at {join_words([*_left_out(files), _NEVER_SEEN])}.")
     return Review(
         summary=" ".join(parts),
         verdict="request_changes" if serious else "approve",
@@ -164,43 +168,43 @@ def _shortened(findings: list[Finding]) -> list[Finding]:
     return [*findings[:MAX_FINDINGS], rest]
 
 
-def _looked_at(subjects: Sequence[Subject]) -> str:
+def _summary(files: Sequence[ReviewedFile]) -> str:
     names = [
-        f"`{subject.path}` ({len(subject.cells)} cell{'' if len(subject.cells) == 1 else 's'})"
-        if subject.is_notebook
-        else f"`{subject.path}`"
-        for subject in subjects
+        f"`{reviewed.path}` ({len(reviewed.cells)} cell{'' if len(reviewed.cells) == 1 else 's'})"
+        if reviewed.is_notebook
+        else f"`{reviewed.path}`"
+        for reviewed in files
     ]
-    return f"I checked {listed(names)} by rules."
+    return f"I checked {join_words(names)} by rules."
 
 
-def _counted(remarks: Sequence[ReviewRemark]) -> str:
+def _remark_counts(remarks: Sequence[ReviewRemark]) -> str:
     if not remarks:
         return "None of them found anything."
     counts = Counter(remark.severity for remark in remarks)
     found = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
-    return f"They found {listed(found)}."
+    return f"They found {join_words(found)}."
 
 
-def _left_out(subjects: Sequence[Subject]) -> Iterator[str]:
-    for subject in subjects:
-        name = f" of `{subject.path}`" if len(subjects) > 1 else ""
-        read = len(subject.cells) if subject.is_notebook else _lines(subject)
-        if read < subject.total:
-            kind = "cells" if subject.is_notebook else "lines"
+def _left_out(files: Sequence[ReviewedFile]) -> Iterator[str]:
+    for reviewed in files:
+        name = f" of `{reviewed.path}`" if len(files) > 1 else ""
+        read = len(reviewed.cells) if reviewed.is_notebook else _lines(reviewed)
+        if read < reviewed.total:
+            kind = "cells" if reviewed.is_notebook else "lines"
             yield f"the {kind} after {read:,}{name}"
-        if not subject.is_python:
+        if not reviewed.is_python:
             yield f"the code{name}, which is not Python, beyond secrets, errors and outputs"
             continue
-        foreign = [str(cell.number) for cell in subject.code if cell.tree is None]
-        if foreign and subject.is_notebook:
+        foreign = [str(cell.number) for cell in reviewed.code_cells if cell.tree is None]
+        if foreign and reviewed.is_notebook:
             cells = "cell" if len(foreign) == 1 else "cells"
-            yield f"the code of {cells} {listed(foreign)}{name}, which I cannot read as Python"
+            yield f"the code of {cells} {join_words(foreign)}{name}, which I cannot read as Python"
         elif foreign:
             yield f"the code{name}, which I cannot read as Python"
-        if is_too_long(subject):
+        if is_too_long(reviewed):
             yield f"leakage and randomness{name}, because it is very long"
 
 
-def _lines(subject: Subject) -> int:
-    return sum(len(cell.source.split("\n")) for cell in subject.cells)
+def _lines(reviewed: ReviewedFile) -> int:
+    return sum(len(cell.source.split("\n")) for cell in reviewed.cells)

@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from ...effects.warnings import warnings_for
 from ...effects.warnings.case import WatchedRun
 from ...tools.text_files import size_text
-from .subject import RAISES, ReviewedCell, ReviewRemark, Severity, Subject, strings_in
+from .reviewed_file import RAISES, ReviewedCell, ReviewedFile, ReviewRemark, Severity, strings_in
 
 _EVERYTHING = {"Exception", "BaseException"}
 
 
-def error_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    for cell in subject.code:
+def error_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    for cell in reviewed.code_cells:
         if RAISES in cell.state.tags:
             continue
         if cell.failed:
             advice = "Fix it, or tag it `raises-exception` if the error is intended."
             yield ReviewRemark("major", "It ended with an error.", advice, cell)
-        elif subject.is_python and cell.count is None and cell.python is not None:
+        elif reviewed.is_python and cell.count is None and cell.python is not None:
             line = _syntax_error(cell.python)
             if line is not None:
                 comment = "It is not valid Python."
@@ -40,8 +40,8 @@ def _syntax_error(code: str) -> int | None:
     return None
 
 
-def except_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    for cell, tree in subject.trees():
+def except_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    for cell, tree in reviewed.trees():
         for node in ast.walk(tree):
             if not isinstance(node, ast.ExceptHandler) or not _catches_all(node):
                 continue
@@ -82,11 +82,11 @@ _NOQA = re.compile(r"#\s*(?:noqa|type:|pylint:|pyflakes:)", re.IGNORECASE)
 _USED_IN_TEXT = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?=[.\[(]|$)")
 
 
-def import_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    if not subject.is_python or posixpath.basename(subject.path) == "__init__.py":
+def import_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    if not reviewed.is_python or posixpath.basename(reviewed.path) == "__init__.py":
         return
-    used = _used(subject)
-    for cell, tree in subject.trees():
+    used = _used(reviewed)
+    for cell, tree in reviewed.trees():
         for statement in _imports(tree):
             if _is_meant(cell, statement):
                 continue
@@ -99,12 +99,12 @@ def import_remarks(subject: Subject) -> Iterator[ReviewRemark]:
                 yield ReviewRemark("minor", comment, "Remove the import.", cell, statement.lineno)
 
 
-def _used(subject: Subject) -> set[str]:
+def _used(reviewed: ReviewedFile) -> set[str]:
     """Names in use; anything that is not Python may refer to any of its words."""
     used: set[str] = set()
-    for cell in subject.code:
+    for cell in reviewed.code_cells:
         used |= set(re.findall(r"\w+", cell.opaque))
-    for _cell, tree in subject.trees():
+    for _cell, tree in reviewed.trees():
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
                 used.add(node.id)
@@ -145,8 +145,8 @@ def _bound(alias: ast.alias) -> str:
 MAX_SIZE = 1024 * 1024  # characters of output per cell
 
 
-def output_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    for cell in subject.code:
+def output_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    for cell in reviewed.code_cells:
         if cell.output_size > MAX_SIZE:
             comment = f"Its output takes {size_text(cell.output_size)} of the notebook."
             advice = "Show less of it, or write it to a file."
@@ -166,8 +166,8 @@ _IN_MAGIC = re.compile(r"(?<![\w.:/])(?:/(?:home|Users|root|mnt|media|Volumes)/\
 _MAX_SHOWN = 60
 
 
-def path_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    for cell, tree in subject.trees():
+def path_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    for cell, tree in reviewed.trees():
         opened = {id(node) for node in _opened(tree)}
         for text in strings_in(tree):
             value = str(text.value)
@@ -176,7 +176,7 @@ def path_remarks(subject: Subject) -> Iterator[ReviewRemark]:
                 excerpt = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
                 yield ReviewRemark("minor", f"`{excerpt}` is an absolute path, which exists on one "
                              "machine only.", _RELATIVE, cell, text.lineno)  # fmt: skip
-    for cell in subject.code:
+    for cell in reviewed.code_cells:
         for number, line in enumerate(cell.source.split("\n"), 1):
             if line.lstrip().startswith(("%", "!")) and _IN_MAGIC.search(line):
                 comment = "This command names an absolute path, which exists on one machine only."
@@ -208,13 +208,13 @@ _SEVERITIES: dict[str, Severity] = {
 }  # fmt: skip
 
 
-def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    if not subject.is_python or is_too_long(subject):
+def analysis_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    if not reviewed.is_python or is_too_long(reviewed):
         return
     starts: list[int] = []
     cells: list[ReviewedCell] = []
     lines: list[str] = []
-    for cell, tree in subject.trees():
+    for cell, tree in reviewed.trees():
         starts.append(len(lines) + 1)
         cells.append(cell)
         lines += _lines_of(cell, tree)
@@ -227,8 +227,8 @@ def analysis_remarks(subject: Subject) -> Iterator[ReviewRemark]:
         yield ReviewRemark(severity, found.message, found.advice, cells[at], line)
 
 
-def is_too_long(subject: Subject) -> bool:
-    return sum(len(cell.source) for cell in subject.code) > MAX_LENGTH
+def is_too_long(reviewed: ReviewedFile) -> bool:
+    return sum(len(cell.source) for cell in reviewed.code_cells) > MAX_LENGTH
 
 
 def _lines_of(cell: ReviewedCell, tree: ast.Module) -> list[str]:

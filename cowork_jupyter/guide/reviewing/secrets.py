@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.redaction import KEY_PATTERNS, is_real_key
-from .subject import ReviewedCell, ReviewRemark, Subject
+from .reviewed_file import ReviewedCell, ReviewedFile, ReviewRemark
 
 _KEYS = re.compile(
     "|".join((
@@ -36,8 +36,8 @@ _ADVICE = (
 )
 
 
-def secret_remarks(subject: Subject) -> Iterator[ReviewRemark]:
-    for cell in subject.cells:
+def secret_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
+    for cell in reviewed.cells:
         seen: set[int] = set()
         for line, what in (*_by_look(cell), *_by_name(cell)):
             if line not in seen:

@@ -12,7 +12,7 @@ from ..request import Aggregate, Filter, Operator, Period, Request, Verb
 from ..tables import Table
 from .periods import period_of
 from .sentences import AGGREGATES, DRAWN, GAPS, OPERATORS
-from .tokens import RESERVED, pieces
+from .tokens import RESERVED, split_code_spans
 
 _MAX_LENGTH = 20_000
 _TOKEN = re.compile(
@@ -33,19 +33,19 @@ class NotCanonical(Exception):
     """Not a canonical sentence, or it names unknown columns or tables."""
 
 
-def read_sentence(text: str, tables: Sequence[Table]) -> Request | None:
+def parse_sentence(text: str, tables: Sequence[Table]) -> Request | None:
     text = text.strip().removesuffix(".")
     if len(text) > _MAX_LENGTH or "`" not in text:
         return None
     try:
-        reader = _Reader(text, tables)
-        request = reader.request()
+        parser = _Parser(text, tables)
+        request = parser.request()
     except NotCanonical:
         return None
-    return request if reader.is_done else None
+    return request if parser.is_done else None
 
 
-class _Reader:
+class _Parser:
     def __init__(self, text: str, tables: Sequence[Table]) -> None:
         self.tokens = _tokens(text)
         self.tables = {table.path: table for table in tables}
@@ -56,21 +56,21 @@ class _Reader:
         return self.at == len(self.tokens)
 
     def request(self) -> Request:
-        if self.said("profile"):
+        if self.accept("profile"):
             return Request("profile", self.table())
-        if self.said("clean"):
+        if self.accept("clean"):
             table = self.table()
-            gaps = self.choice(GAPS) if self.sign(":") else "keep"
+            gaps = self.expect_any(GAPS) if self.sign(":") else "keep"
             return Request("clean", table, gaps=gaps)
-        if self.said("join"):
+        if self.accept("join"):
             return self.join()
         return self.general()
 
     def join(self) -> Request:
         table = self.table()
-        self.must("with")
+        self.expect("with")
         other = self.table()
-        self.must("on")
+        self.expect("on")
         left_key = self.code()
         right_key = self.code() if self.sign("=") else left_key
         if left_key not in table.names or right_key not in other.names:
@@ -79,11 +79,11 @@ class _Reader:
 
     def general(self) -> Request:
         fields = self.core()
-        if self.said("by"):
+        if self.accept("by"):
             self.by(fields)
-        self.must("in")
+        self.expect("in")
         table = self.table()
-        if self.said("where"):
+        if self.accept("where"):
             fields["filters"] = self.filters()
         if self.sign(","):
             self.order(fields)
@@ -91,23 +91,23 @@ class _Reader:
 
     def core(self) -> _Fields:
         for words, verb in _SIMPLE.items():
-            if self.said(words):
+            if self.accept(words):
                 return {"verb": verb, "columns": self.of()}
-        if self.said("first"):
+        if self.accept("first"):
             limit = self.number()
-            self.must("rows")
+            self.expect("rows")
             return {"verb": "preview", "limit": limit, "columns": self.of()}
-        if self.said("relation between all numbers"):
+        if self.accept("relation between all numbers"):
             return {"verb": "relate"}
-        if self.said("relation between"):
+        if self.accept("relation between"):
             return {"verb": "relate", "columns": self.names()}
-        if self.said("baseline model for"):
-            names = (self.code(), *(self.names() if self.said("from") else ()))
+        if self.accept("baseline model for"):
+            names = (self.code(), *(self.names() if self.accept("from") else ()))
             return {"verb": "model", "columns": names}
-        if self.said("comparison of the"):
+        if self.accept("comparison of the"):
             return self.comparison()
-        chart = self.maybe(DRAWN)
-        if chart and not self.said("of the"):
+        chart = self.accept_any(DRAWN)
+        if chart and not self.accept("of the"):
             columns = self.of()
             if chart == "scatter":
                 return {"verb": "relate", "chart": chart, "columns": columns}
@@ -117,11 +117,11 @@ class _Reader:
 
     def comparison(self) -> _Fields:
         aggregate, columns = self.measure()
-        self.must("between")
+        self.expect("between")
         first = self.value()
-        self.must("and")
+        self.expect("and")
         second = self.value()
-        self.must("of")
+        self.expect("of")
         name = self.code()
         found = {"verb": "compare", "aggregate": aggregate, "columns": columns}
         found |= {"between": (first, second)}
@@ -129,32 +129,32 @@ class _Reader:
         return found | ({"time": name, "period": period} if period else {"groups": (name,)})
 
     def measure(self) -> tuple[Aggregate, tuple[str, ...]]:
-        if self.said("number of rows"):
+        if self.accept("number of rows"):
             return "count", ()
-        if self.said("number of different"):
+        if self.accept("number of different"):
             return "distinct", self.names()
-        if self.said("number of"):
+        if self.accept("number of"):
             names = self.names()
-            self.must("values")
+            self.expect("values")
             return "count", names
-        aggregate = self.choice(AGGREGATES)
-        self.must("of")
-        return aggregate, () if self.said("rows") else self.names()
+        aggregate = self.expect_any(AGGREGATES)
+        self.expect("of")
+        return aggregate, () if self.accept("rows") else self.names()
 
     def by(self, fields: _Fields) -> None:
         groups = list(fields.get("groups", ()))
-        period = next((each for each in get_args(Period) if self.said(f"{each} of")), None)
+        period = next((each for each in get_args(Period) if self.accept(f"{each} of")), None)
         if period:
             fields["period"], fields["time"] = period, self.code()
         else:
             groups.append(self.code())
-        while self.sign(",") or self.said("and"):
+        while self.sign(",") or self.accept("and"):
             groups.append(self.code())
         fields["groups"] = tuple(groups)
 
     def filters(self) -> tuple[Filter, ...]:
         found = [self.filter()]
-        while self.said("and"):
+        while self.accept("and"):
             found.append(self.filter())
         return tuple(found)
 
@@ -166,7 +166,7 @@ class _Reader:
                 return Filter(column, operator)
             case "between":
                 low = self.value()
-                self.must("and")
+                self.expect("and")
                 return Filter(column, operator, (low, self.value()))
             case "in":
                 values = [self.value()]
@@ -181,18 +181,18 @@ class _Reader:
         return bool(after) and after[0] not in [("word", w) for w in ("top", "bottom", "smallest")]
 
     def operator(self) -> Operator:
-        if self.said("is in"):
+        if self.accept("is in"):
             return "="
-        found = (operator for operator, words in _LONGEST_FIRST if self.said(words))
-        return next(found, None) or _no()
+        found = (operator for operator, words in _LONGEST_FIRST if self.accept(words))
+        return next(found, None) or _reject()
 
     def order(self, fields: _Fields) -> None:
-        if self.said("smallest first"):
+        if self.accept("smallest first"):
             fields["ascending"] = True
             return
-        fields["ascending"] = self.said("bottom")
+        fields["ascending"] = self.accept("bottom")
         if not fields["ascending"]:
-            self.must("top")
+            self.expect("top")
         fields["limit"] = self.number()
 
     def checked(self, request: Request) -> Request:
@@ -207,7 +207,7 @@ class _Reader:
 
     # The tokens
 
-    def said(self, phrase: str) -> bool:
+    def accept(self, phrase: str) -> bool:
         words = phrase.split()
         ahead = self.tokens[self.at : self.at + len(words)]
         if [(kind, text.lower()) for kind, text in ahead] != [("word", word) for word in words]:
@@ -215,15 +215,15 @@ class _Reader:
         self.at += len(words)
         return True
 
-    def must(self, phrase: str) -> None:
-        if not self.said(phrase):
+    def expect(self, phrase: str) -> None:
+        if not self.accept(phrase):
             raise NotCanonical
 
-    def choice(self, phrases: Mapping[_Key, str]) -> _Key:
-        return self.maybe(phrases) or _no()
+    def expect_any(self, phrases: Mapping[_Key, str]) -> _Key:
+        return self.accept_any(phrases) or _reject()
 
-    def maybe(self, phrases: Mapping[_Key, str]) -> _Key | None:
-        return next((key for key, phrase in phrases.items() if self.said(phrase)), None)
+    def accept_any(self, phrases: Mapping[_Key, str]) -> _Key | None:
+        return next((key for key, phrase in phrases.items() if self.accept(phrase)), None)
 
     def sign(self, sign: str) -> bool:
         found = self.tokens[self.at : self.at + 1] == [("sign", sign)]
@@ -241,19 +241,19 @@ class _Reader:
 
     def number(self) -> int:
         text = self.take("word")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else _no()
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else _reject()
 
     def of(self) -> tuple[str, ...]:
-        return self.names() if self.said("of") else ()
+        return self.names() if self.accept("of") else ()
 
     def names(self) -> tuple[str, ...]:
         found = [self.code()]
-        while self.sign(",") or self.said("and"):
+        while self.sign(",") or self.accept("and"):
             found.append(self.code())
         return tuple(found)
 
     def table(self) -> Table:
-        return self.tables.get(self.code()) or _no()
+        return self.tables.get(self.code()) or _reject()
 
     def value(self) -> str:
         if not self.is_done and self.tokens[self.at][0] == "quoted":
@@ -268,7 +268,7 @@ class _Reader:
 
 def _tokens(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for is_code, piece in pieces(text):
+    for is_code, piece in split_code_spans(text):
         if is_code:
             found.append(("code", piece))
             continue
@@ -277,5 +277,5 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _no() -> NoReturn:
+def _reject() -> NoReturn:
     raise NotCanonical

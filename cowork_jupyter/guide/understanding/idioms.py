@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from .lexicon import PHRASES
-from .names import EXACT, Names, flag_value
+from .names import EXACT, TableNames, flag_value
 from .periods import MONTHS, SEASONS
-from .reading import Item
+from .slots import Tag
 from .tokens import Token, word_set
 
 _ORDINALS = {
@@ -24,20 +24,20 @@ _SORTS = word_set("order arrange ordne")
 _POLITE = word_set("please pls can could you bitte and then the")
 
 
-class Idioms:
-    def __init__(self, tokens: Sequence[Token], names: Names) -> None:
+class IdiomTagger:
+    def __init__(self, tokens: Sequence[Token], names: TableNames) -> None:
         self.tokens = tokens
         self.names = names
 
     def _plain(self, at: int) -> str:
         return self.tokens[at].plain if 0 <= at < len(self.tokens) else ""
 
-    def _idiom(self, at: int) -> tuple[Item, int] | None:
+    def _idiom(self, at: int) -> tuple[Tag, int] | None:
         return (
             self._span(at) or self._decade(at) or self._gap(at) or self._flag(at) or self._sort(at)
         )
 
-    def _span(self, at: int) -> tuple[Item, int] | None:
+    def _span(self, at: int) -> tuple[Tag, int] | None:
         """A month, quarter or season, with or without year."""
         token = self.tokens[at]
         kind, number = "month", MONTHS.get(token.plain, 0)
@@ -57,16 +57,16 @@ class Idioms:
         has_year = len(year) == 4 and year.isdigit()
         if kind == "season":
             length = after - at + 1 if has_year else 1
-            return Item(kind, str(number), value=year if has_year else ""), length
+            return Tag(kind, str(number), value=year if has_year else ""), length
         if has_year:
             whole = f"{year}-Q{number}" if kind == "quarter" else f"{year}-{number:02d}"
-            return Item("span", whole), after - at + 1
-        return Item(kind, str(number)), length
+            return Tag("span", whole), after - at + 1
+        return Tag(kind, str(number)), length
 
     def _is_season(self, at: int) -> bool:
         """Not a column, a value, or the verb `fall`."""
         word, before = self._plain(at), self._plain(at - 1)
-        if self.names.exactly([word]) or self.names.value([word]):
+        if self.names.exact([word]) or self.names.value([word]):
             return False
         return word != "fall" or before in ("in", "last", "this", "of", "during", "the", "every")
 
@@ -76,46 +76,46 @@ class Idioms:
         near = ("in", "of", "for", "since", "than", "with", "from", "to", "and", "vs", "until")
         return self.tokens[at].text == "May" or before in (*near, "last") or not before
 
-    def _gap(self, at: int) -> tuple[Item, int] | None:
+    def _gap(self, at: int) -> tuple[Tag, int] | None:
         """`No score`, `without a department`: rows that lack a value."""
         if self._plain(at) not in _NONE:
             return None
         first = at + 1 + (self._plain(at + 1) in _ARTICLES)
         for length in (3, 2, 1):
             words = [self._plain(first + n) for n in range(length)]
-            found = self.names.exactly(words) if all(words) else None
+            found = self.names.exact(words) if all(words) else None
             if found:
-                return Item("gap", found.name, score=found.score), first + length - at
+                return Tag("gap", found.name, score=found.score), first + length - at
         return None
 
-    def _flag(self, at: int) -> tuple[Item, int] | None:
+    def _flag(self, at: int) -> tuple[Tag, int] | None:
         """A boolean column as a predicate: `passed`, `not active`, `paid is no`."""
         found = self._flag_named(at) if self.tokens[at].kind == "word" else None
         column = self.names.table.column(found[0]) if found else None
         if found is None or column is None:
             return None
         name, value = found
-        is_name = self.names.exactly([self._plain(at)]) is not None
+        is_name = self.names.exact([self._plain(at)]) is not None
         there = at + 1 + (self._plain(at + 1) in _IS)
         said = flag_value(column, self._plain(there)) if is_name else ""
-        item = Item("flag", name, value=said or value, score=EXACT, plural=is_name)
-        return item, there - at + 1 if said else 1
+        tag = Tag("flag", name, value=said or value, score=EXACT, plural=is_name)
+        return tag, there - at + 1 if said else 1
 
     def _flag_named(self, at: int) -> tuple[str, str] | None:
         word = self._plain(at)
-        if word in self.names.flags or self._phrase(at)[0] or self.names.exactly([word]):
+        if word in self.names.flags or self._phrase(at)[0] or self.names.exact([word]):
             return self.names.flags.get(word)
         return self.names.flag(word)
 
-    def _decade(self, at: int) -> tuple[Item, int] | None:
+    def _decade(self, at: int) -> tuple[Tag, int] | None:
         """`The 90s`, `die 1990er`."""
         found = _DECADE.fullmatch(self._plain(at))
         if found is None:
             return None
         century = found[1] or ("20" if found[2] < "3" else "19")
-        return Item("decade", f"{century}{found[2]}"), 1
+        return Tag("decade", f"{century}{found[2]}"), 1
 
-    def _sort(self, at: int) -> tuple[Item, int] | None:
+    def _sort(self, at: int) -> tuple[Tag, int] | None:
         """`Order sales by revenue`: a verb here, not a noun."""
         if self._plain(at) not in _SORTS or any(
             token.plain not in _POLITE for token in self.tokens[:at]
@@ -123,11 +123,11 @@ class Idioms:
             return None
         ahead = [token.plain for token in self.tokens[at + 1 : at + 8]]
         is_verb = bool({"by", "nach"} & set(ahead)) and "per" not in ahead
-        return (Item("sort"), 1) if is_verb else None
+        return (Tag("sort"), 1) if is_verb else None
 
-    def _phrase(self, at: int) -> tuple[Item | None, int]:
+    def _phrase(self, at: int) -> tuple[Tag | None, int]:
         for words, tag in PHRASES.get(self._plain(at), ()):
             if all(self._plain(at + n) == word for n, word in enumerate(words)):
                 kind, _, detail = tag.partition(":")
-                return Item(kind, detail), len(words)
+                return Tag(kind, detail), len(words)
         return None, 1

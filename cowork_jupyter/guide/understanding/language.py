@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from .tokens import code, pieces, tokens_in, word_set
+from .tokens import code_span, split_code_spans, tokens_in, word_set
 
 Language = Literal["en", "de"]
 _GERMAN = word_set(
@@ -42,7 +42,7 @@ def language_of(text: str) -> Language:
     return "de" if german > sum(word in _ENGLISH for word in words) else "en"
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """A plain question wants an answer instead of a plan."""
     is_question = bool(_ASKS.match(text)) or text[-20:].rstrip().endswith("?")
     return is_question and (bool(_IS.match(text)) or not _WANTS.search(text))
@@ -77,8 +77,8 @@ def clauses_in(text: str) -> list[str]:
         return f"\0{len(names) - 1}\0"
 
     hidden = "".join(
-        hide(code(piece)) if is_code else _QUOTED.sub(lambda match: hide(match[0]), piece)
-        for is_code, piece in pieces(text.replace("\0", " "))
+        hide(code_span(piece)) if is_code else _QUOTED.sub(lambda match: hide(match[0]), piece)
+        for is_code, piece in split_code_spans(text.replace("\0", " "))
     )
     parts = [part for part in _SPLIT.split(hidden) if part and part.strip()]
     parts = [clause for part in _kept_together(parts) for clause in _two_charts(part)]
@@ -133,6 +133,6 @@ _CANNOT = re.compile(
 )
 
 
-def is_refused(clause: str) -> bool:
+def is_unsupported(clause: str) -> bool:
     """Whether a clause requests an action that is not supported."""
     return bool(_CANNOT.match(clause[:300]))

@@ -6,7 +6,7 @@ that fits is taken.
 
 from __future__ import annotations
 
-from .tokens import folded, word_set
+from .tokens import normalize, word_set
 
 _PHRASES = {
     # What is computed
@@ -183,7 +183,7 @@ _PHRASES = {
     "|tabelle|tabellen|daten|datei|es|spreadsheet|sheet|workbook|both",
 }
 # words without meaning for a request
-STOP = word_set(
+STOP_WORDS = word_set(
     "a an the of in on at for i me my we our us you your is are was were be been am do does did "
     "has have had can could would should will shall may might must please pls plz thanks thx hi "
     "hey so very really just also too now then here there any some all want wanna need like know "
@@ -206,7 +206,7 @@ STOP = word_set(
 )
 
 # stop words that restrict a noun in a way no rule knows: `new customers`
-VAGUE = word_set(
+VAGUE_WORDS = word_set(
     "high low weak strong bad good poor small big new old hoch niedrig schwach stark gut schlecht"
 )
 
@@ -222,7 +222,7 @@ def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for tag, phrases in _PHRASES.items():
         for phrase in phrases.split("|"):
-            words = tuple(folded(phrase).split())
+            words = tuple(normalize(phrase).split())
             found.setdefault(words[0], []).append((words, tag))
     for options in found.values():
         options.sort(key=lambda option: -len(option[0]))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..tables import LINES_READ, ColumnFacts, Table
-from .synonyms import SAME_VALUE, alike, nouns
-from .tokens import folded, root, stems, word_set, words_of
+from .synonyms import VALUE_SYNONYMS, noun_groups, synonym_groups
+from .tokens import normalize, root, stems, word_set, words_of
 
-_YES, _NO = frozenset(SAME_VALUE["yes"]), frozenset(SAME_VALUE["no"])
+_YES, _NO = frozenset(VALUE_SYNONYMS["yes"]), frozenset(VALUE_SYNONYMS["no"])
 _AUXILIARY = frozenset(("is", "has", "was", "did", "ist", "hat"))
 _ALSO = {
     "passed": "bestanden besteht",
@@ -40,7 +40,7 @@ def flags_of(table: Table) -> dict[str, tuple[str, str]]:
         yes, no = yes_and_no(column)
         # Where a file says true and false, pandas and Polars read no texts, but the code for a
         # filter compares texts: such a column makes groups only.
-        if not yes or len(words) != 1 or folded(yes) == "true":
+        if not yes or len(words) != 1 or normalize(yes) == "true":
             continue
         for word in _forms(words[0]):
             found.setdefault(word, (column.name, yes))
@@ -61,7 +61,7 @@ def other_value(column: ColumnFacts, value: str) -> str:
 
 def yes_and_no(column: ColumnFacts) -> tuple[str, str]:
     """Empty if the column is not boolean."""
-    by_word = {folded(value): value for value in column.values}
+    by_word = {normalize(value): value for value in column.values}
     if not by_word or not by_word.keys() <= _YES | _NO:
         return "", ""
     yes = next((by_word[word] for word in by_word if word in _YES), "")
@@ -106,7 +106,7 @@ class ColumnMatch:
     score: float
 
 
-class Names:
+class TableNames:
     def __init__(self, table: Table, *, is_whole: bool = False) -> None:
         self.table = table
         # dates are known for all rows
@@ -123,7 +123,7 @@ class Names:
         self.year = _year_of(table)
         self._flag_roots = {root(word): flag for word, flag in reversed(self.flags.items())}
         self.stem = stems("".join(words_of(table.stem)))
-        self._nouns = nouns(words_of(table.stem))
+        self._nouns = noun_groups(words_of(table.stem))
         self._spellings = list(dict.fromkeys([*self._exact, *self._parts]))[:_MAX_COMPARED]
 
     def _add(self, column: ColumnFacts) -> None:
@@ -139,13 +139,13 @@ class Names:
         for word in words:
             self._roots.setdefault(root(word), column.name)
         for word in {*words, "".join(words)}:
-            for group in alike(word):
+            for group in synonym_groups(word):
                 self._alike.setdefault(group, []).append(column.name)
         for value in column.values if column.kind == "text" else ():
-            for key in {folded(value), *stems(folded(value))}:
+            for key in {normalize(value), *stems(normalize(value))}:
                 self._values.setdefault(key, []).append((column.name, value))
 
-    def exactly(self, words: Sequence[str]) -> ColumnMatch | None:
+    def exact(self, words: Sequence[str]) -> ColumnMatch | None:
         """Ignores the plural."""
         joined = "".join(words)
         if joined in self._exact:
@@ -159,7 +159,7 @@ class Names:
 
     def is_about(self, word: str) -> bool:
         """Whether a noun means the rows of the table: `orders` are in `sales`."""
-        return bool(nouns([word]) & self._nouns)
+        return bool(noun_groups([word]) & self._nouns)
 
     def names_part(self, word: str) -> bool:
         """Whether a file name of several words contains this one."""
@@ -169,10 +169,12 @@ class Names:
     def has_part(self, word: str) -> bool:
         return any(stem in self._parts for stem in stems(word))
 
-    def roughly(self, word: str) -> list[ColumnMatch]:
+    def similar(self, word: str) -> list[ColumnMatch]:
         """Columns whose name contains the word or a synonym, best first."""
         parts = [name for stem in stems(word) for name in self._parts.get(stem, ())]
-        same = [name for group in sorted(alike(word)) for name in self._alike.get(group, ())]
+        same = [
+            name for group in sorted(synonym_groups(word)) for name in self._alike.get(group, ())
+        ]
         found = dict.fromkeys(parts, PART)
         for name in same:
             found.setdefault(name, SYNONYM)
@@ -180,7 +182,7 @@ class Names:
         scored = [ColumnMatch(name, found[name] - 0.3 * is_key(name)) for name in found]
         return sorted(scored, key=lambda match: -match.score)
 
-    def related(self, word: str) -> ColumnMatch | None:
+    def same_root(self, word: str) -> ColumnMatch | None:
         """The column whose name has the same root: `rated` and `rating`."""
         name = self._roots.get(root(word)) if root(word) else None
         return ColumnMatch(name, ROOT) if name else None
@@ -206,7 +208,7 @@ class Names:
         for key in dict.fromkeys(keys):
             if key in self._values:
                 return _distinct(self._values[key])
-        same = [synonym for key in keys for synonym in SAME_VALUE.get(key, ())]
+        same = [synonym for key in keys for synonym in VALUE_SYNONYMS.get(key, ())]
         known = (self._values[synonym] for synonym in same if synonym in self._values)
         return next(map(_distinct, known), [])
 
@@ -216,11 +218,11 @@ class Names:
         return _distinct(self._values[close[0]]) if close else []
 
     def nearest(self, word: str, among: Sequence[str]) -> list[str]:
-        plain = folded(word)[:60]
+        plain = normalize(word)[:60]
         few = list(among)[:_MAX_COMPARED]
         return sorted(
             few,
-            key=lambda name: -difflib.SequenceMatcher(None, plain, folded(name)[:60]).ratio(),
+            key=lambda name: -difflib.SequenceMatcher(None, plain, normalize(name)[:60]).ratio(),
         )
 
 

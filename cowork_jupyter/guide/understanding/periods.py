@@ -33,7 +33,7 @@ def period_of(span: str) -> Period | None:
     return next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
 
 
-def before(span: str) -> str:
+def previous_span(span: str) -> str:
     year = int(span[:4])
     match period_of(span):
         case "year":
@@ -47,7 +47,7 @@ def before(span: str) -> str:
     return (date.fromisoformat(span) - timedelta(days=1)).isoformat()
 
 
-def within(day: str, period: Period) -> str:
+def span_of_day(day: str, period: Period) -> str:
     """The span of this length that contains a day."""
     match period:
         case "year":
@@ -59,7 +59,7 @@ def within(day: str, period: Period) -> str:
     return day
 
 
-def newest(number: int, period: Period, last: str) -> str:
+def latest_span(number: int, period: Period, last: str) -> str:
     """The latest such month or quarter before the day `last`."""
     year = int(last[:4])
     at_end = int(last[5:7]) if period == "month" else (int(last[5:7]) + 2) // 3
@@ -67,7 +67,7 @@ def newest(number: int, period: Period, last: str) -> str:
     return f"{year:04d}-{number:02d}" if period == "month" else f"{year:04d}-Q{number}"
 
 
-def season(month: int, year: str, first: str, last: str) -> tuple[str, str]:
+def season_months(month: int, year: str, first: str, last: str) -> tuple[str, str]:
     """The months of a season: of that year, else the latest with the most data.
 
     A winter belongs to the year in which it ends.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..request import Aggregate, Chart, Filter, Gaps, Operator, Request
-from .tokens import code, codes, listed, value
+from .tokens import code_span, code_spans, join_words, quote_value
 
 AGGREGATES: dict[Aggregate, str] = {
     "sum": "sum", "mean": "mean", "median": "median", "min": "minimum", "max": "maximum",
@@ -26,8 +26,8 @@ OPERATORS: dict[Operator, str] = {
 
 
 def sentence(request: Request) -> str:
-    """Canonical, so that `read_sentence` restores the same request."""
-    table = code(request.table.path)
+    """Canonical, so that `parse_sentence` restores the same request."""
+    table = code_span(request.table.path)
     match request.verb:
         case "profile":
             return f"profile {table}"
@@ -35,14 +35,14 @@ def sentence(request: Request) -> str:
             return f"clean {table}: {GAPS[request.gaps]}"
         case "join":
             assert request.other is not None
-            on = " = ".join(dict.fromkeys(map(code, request.columns)))
-            return f"join {table} with {code(request.other.path)} on {on}"
+            on = " = ".join(dict.fromkeys(map(code_span, request.columns)))
+            return f"join {table} with {code_span(request.other.path)} on {on}"
     where = listed_filters(request)
     return f"{_core(request)}{_by(request)} in {table}{where}{_order(request)}"
 
 
 def _core(request: Request) -> str:
-    of = f" of {codes(request.columns)}" if request.columns else ""
+    of = f" of {code_spans(request.columns)}" if request.columns else ""
     match request.verb:
         case "columns":
             return "columns"
@@ -60,25 +60,25 @@ def _core(request: Request) -> str:
         case "relate":
             if request.chart:
                 return f"{DRAWN[request.chart]}{of}"
-            between = codes(request.columns) if request.columns else "all numbers"
+            between = code_spans(request.columns) if request.columns else "all numbers"
             return f"relation between {between}"
         case "model":
             target, *others = request.columns
-            features = f" from {codes(others)}" if others else ""
-            return f"baseline model for {code(target)}{features}"
+            features = f" from {code_spans(others)}" if others else ""
+            return f"baseline model for {code_span(target)}{features}"
         case "compare":
             assert request.between is not None
-            first, second = map(value, request.between)
+            first, second = map(quote_value, request.between)
             return (
                 f"comparison of the {measure(request)} between {first} and {second} "
-                f"of {code(request.time or request.groups[0])}"
+                f"of {code_span(request.time or request.groups[0])}"
             )
     chart = f"{DRAWN[request.chart]} of the " if request.chart else ""
     return f"{chart}{measure(request)}"
 
 
 def measure(request: Request) -> str:
-    names = codes(request.columns) if request.columns else "rows"
+    names = code_spans(request.columns) if request.columns else "rows"
     if request.aggregate == "count":
         return f"number of {names} values" if request.columns else "number of rows"
     if request.aggregate == "distinct":
@@ -87,12 +87,12 @@ def measure(request: Request) -> str:
 
 
 def _by(request: Request) -> str:
-    groups = list(map(code, request.groups))
+    groups = list(map(code_span, request.groups))
     if request.verb == "compare":
         groups = groups if request.time else groups[1:]
     elif request.period:
-        groups.insert(0, f"{request.period} of {code(request.time)}")
-    return f" by {listed(groups)}" if groups else ""
+        groups.insert(0, f"{request.period} of {code_span(request.time)}")
+    return f" by {join_words(groups)}" if groups else ""
 
 
 def listed_filters(request: Request) -> str:
@@ -106,9 +106,9 @@ def _filter(row_filter: Filter, request: Request) -> str:
     column = request.table.column(row_filter.column)
     if row_filter.operator == "=" and column and column.kind == "date":
         words = "is in"
-    values = list(map(value, row_filter.values))
+    values = list(map(quote_value, row_filter.values))
     joint = " and " if row_filter.operator == "between" else ", "
-    return " ".join([code(row_filter.column), words, joint.join(values)]).rstrip()
+    return " ".join([code_span(row_filter.column), words, joint.join(values)]).rstrip()
 
 
 def _order(request: Request) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..request import Aggregate
-from .tokens import folded, stems, word_set, words_of
+from .tokens import normalize, stems, word_set, words_of
 
-_GROUPS = (
+_COLUMN_SYNONYMS = (
     "revenue sales turnover income earnings proceeds umsatz erlos einnahmen amount"
     " gross takings money geld",
     "units quantity qty pieces menge stuck stuckzahl volume",
@@ -57,7 +57,7 @@ _GROUPS = (
     "started joined hired start eintritt hire",
 )
 # nouns for rows, in file names and requests
-_NOUNS = (
+_ROW_NOUNS = (
     "employee staff personnel worker people person mitarbeiter angestellte angestellter personal",
     "customer client buyer kunde kundin",
     "order sale purchase transaction deal bestellung verkauf auftrag kauf",
@@ -82,14 +82,14 @@ _NOUNS = (
 def _by_stem(groups: Sequence[str]) -> dict[str, frozenset[int]]:
     found: dict[str, frozenset[int]] = {}
     for at, words in enumerate(groups):
-        for stem in {stem for word in words.split() for stem in stems(folded(word))}:
+        for stem in {stem for word in words.split() for stem in stems(normalize(word))}:
             found[stem] = found.get(stem, frozenset()) | {at}
     return found
 
 
-_MEANS, _COUNTED = _by_stem(_GROUPS), _by_stem(_NOUNS)
+_SYNONYM_GROUPS, _NOUN_GROUPS = _by_stem(_COLUMN_SYNONYMS), _by_stem(_ROW_NOUNS)
 
-VALUES = (
+_VALUE_SYNONYM_GROUPS = (
     "female f w women woman frau frauen weiblich girls girl ladies",
     "male m men man mann manner mannlich boys boy",
     "yes y true ja wahr 1",
@@ -98,7 +98,7 @@ VALUES = (
     "usa us united states america",
     "uk united kingdom great britain gb",
 )
-SAME_VALUE = {word: words.split() for words in VALUES for word in words.split()}
+VALUE_SYNONYMS = {word: words.split() for words in _VALUE_SYNONYM_GROUPS for word in words.split()}
 
 # column, words for its largest values, words for its smallest, whether they mean single rows
 _SUPERLATIVES = (
@@ -114,14 +114,14 @@ _SUPERLATIVES = (
     ("distance", "farthest", "", True),
 )  # fmt: skip
 # superlatives: column, whether the smallest is meant, aggregate (None for the usual)
-SAYS: dict[str, tuple[str, bool, Aggregate | None]] = {
+SUPERLATIVES: dict[str, tuple[str, bool, Aggregate | None]] = {
     **{word: (about, False, "max" if rows else None) for about, most, _, rows in _SUPERLATIVES
        for word in most.split()},
     **{word: (about, True, "min" if rows else None) for about, _, least, rows in _SUPERLATIVES
        for word in least.split()},
 }  # fmt: skip
 # before `than`
-COMPARED = {
+COMPARISONS = {
     **dict.fromkeys(("older", "alter"), ("age", ">")),
     **dict.fromkeys(("younger", "junger"), ("age", "<")),
     **dict.fromkeys(("cheaper", "billiger"), ("price", "<")),
@@ -130,10 +130,12 @@ COMPARED = {
 }  # fmt: skip
 # also compare two values: `is it hotter in Bonn or Kiel`
 COMPARATIVES = {
-    word: about for word, (about, _operator) in COMPARED.items() if word not in ("alter", "longer")
+    word: about
+    for word, (about, _operator) in COMPARISONS.items()
+    if word not in ("alter", "longer")
 } | {"rainier": "rain", "drier": "rain", "windier": "wind"}
 # columns that verbs imply
-ACTS = {
+VERB_COLUMNS = {
     **dict.fromkeys(("sell", "sells", "sold", "selling", "seller", "sellers"), "units revenue"),
     **dict.fromkeys(("bestseller", "bestsellers", "verkauft", "verkaufen"), "units revenue"),
     **dict.fromkeys(("bought", "buy", "buys", "gekauft", "kauft", "kaufen"), "units revenue"),
@@ -155,7 +157,7 @@ _RATES = word_set(
     "average mean avg index level density width length depth wind mpg satisfaction bewertung note "
     "latitude longitude lat lon year jahr hour interest"
 )
-_ADD_UP = word_set(
+_ADDITIVE = word_set(
     "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count orders "
     "cost costs kosten profit gewinn visits views clicks downloads rain rainfall precipitation "
     "niederschlag regen total hours population einwohner volume budget spend expenses ausgaben "
@@ -163,45 +165,47 @@ _ADD_UP = word_set(
     "copies tax fee tip donations kwh energy consumption verbrauch"
 )
 
-_WORSE = word_set(
+_WORSE_IF_HIGH = word_set(
     "delay verspatung cost costs kosten error errors fehler loss losses verlust defect defects "
     "complaint complaints beschwerden cancelled canceled cancellation return returns returned "
     "churn churned wait waiting wartezeit expense expenses ausgaben downtime accidents crime "
     "deaths faults late overdue"
 )
-MONEY = word_set("euro euros eur usd dollar dollars € $ chf pound pounds")
-_YEARS = word_set("year years jahr jahre jahren old alt")
-_SPENT = word_set("minute minutes min mins hour hours second seconds minuten stunde stunden")
-_LONG = word_set("km kilometers kilometres kilometer miles meilen")
-_HEAVY = word_set("kg kilo kilos kilograms g grams gramm")
-_STARS = word_set("stars sterne points punkte")
+MONEY_UNITS = word_set("euro euros eur usd dollar dollars € $ chf pound pounds")
+_YEAR_UNITS = word_set("year years jahr jahre jahren old alt")
+_DURATION_UNITS = word_set(
+    "minute minutes min mins hour hours second seconds minuten stunde stunden"
+)
+_LENGTH_UNITS = word_set("km kilometers kilometres kilometer miles meilen")
+_WEIGHT_UNITS = word_set("kg kilo kilos kilograms g grams gramm")
+_RATING_UNITS = word_set("stars sterne points punkte")
 # likely measures of each unit
-MEASURED_IN: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
-    (MONEY, ("price", "cost", "salary", "fee", "profit")),
-    (_YEARS, ("age",)),
-    (_SPENT, ("duration", "delay", "wait")),
-    (_LONG, ("distance",)),
-    (_HEAVY, ("weight",)),
-    (_STARS, ("rating",)),
+MEASURES_BY_UNIT: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
+    (MONEY_UNITS, ("price", "cost", "salary", "fee", "profit")),
+    (_YEAR_UNITS, ("age",)),
+    (_DURATION_UNITS, ("duration", "delay", "wait")),
+    (_LENGTH_UNITS, ("distance",)),
+    (_WEIGHT_UNITS, ("weight",)),
+    (_RATING_UNITS, ("rating",)),
 )
 # words behind a number that name its unit
-UNITS = frozenset().union(*(units for units, _words in MEASURED_IN)) | word_set(
+UNITS = frozenset().union(*(units for units, _words in MEASURES_BY_UNIT)) | word_set(
     "day days week weeks month months tage tagen wochen monate monaten sekunden percent prozent % "
     "m meters metres meter cm mm degrees grad pieces stuck mph kmh kwh"
 )
 
 
 def is_worse_if_high(name: str) -> bool:
-    return bool(_WORSE & {stem for word in words_of(name) for stem in stems(word)})
+    return bool(_WORSE_IF_HIGH & {stem for word in words_of(name) for stem in stems(word)})
 
 
-def alike(word: str) -> frozenset[int]:
+def synonym_groups(word: str) -> frozenset[int]:
     """Synonym groups that contain the word."""
-    return frozenset().union(*(_MEANS.get(stem, frozenset()) for stem in stems(word)))
+    return frozenset().union(*(_SYNONYM_GROUPS.get(stem, frozenset()) for stem in stems(word)))
 
 
-def nouns(words: Sequence[str]) -> frozenset[int]:
-    found = [_COUNTED.get(stem, frozenset()) for word in words for stem in stems(word)]
+def noun_groups(words: Sequence[str]) -> frozenset[int]:
+    found = [_NOUN_GROUPS.get(stem, frozenset()) for word in words for stem in stems(word)]
     return frozenset().union(*found)
 
 
@@ -210,7 +214,7 @@ def usual_aggregate(name: str) -> Aggregate:
     words = {stem for word in words_of(name) for stem in stems(word)}
     if words & _RATES:
         return "mean"
-    return "sum" if words & _ADD_UP or _is_plural(name) else "mean"
+    return "sum" if words & _ADDITIVE or _is_plural(name) else "mean"
 
 
 def _is_plural(name: str) -> bool:
@@ -220,8 +224,8 @@ def _is_plural(name: str) -> bool:
 
 
 def is_money(name: str) -> bool:
-    return any(0 in alike(word) for word in words_of(name))
+    return any(0 in synonym_groups(word) for word in words_of(name))
 
 
-def adds_up(name: str) -> bool:
+def is_additive(name: str) -> bool:
     return usual_aggregate(name) == "sum"

@@ -19,7 +19,7 @@ RESERVED = frozenset(
 _BARE = re.compile(r"[\w.+-]+(?: [\w.+-]+)*")
 
 
-def code(name: str) -> str:
+def code_span(name: str) -> str:
     """A Markdown code span, with enough backticks."""
     longest = max(map(len, re.findall("`+", name)), default=0)
     ticks = "`" * (longest + 1)
@@ -27,23 +27,23 @@ def code(name: str) -> str:
     return f"{ticks}{space}{name}{space}{ticks}"
 
 
-def codes(names: Sequence[str]) -> str:
-    return listed([code(name) for name in names])
+def code_spans(names: Sequence[str]) -> str:
+    return join_words([code_span(name) for name in names])
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def value(text: str) -> str:
+def quote_value(text: str) -> str:
     """Quoted if it could be misread."""
     is_bare = _BARE.fullmatch(text) and not RESERVED.intersection(text.casefold().split())
     # A backtick would be taken for the start or the end of a name.
     return text if is_bare else json.dumps(text, ensure_ascii=False).replace("`", "\\u0060")
 
 
-def pieces(text: str) -> Iterator[tuple[bool, str]]:
+def split_code_spans(text: str) -> Iterator[tuple[bool, str]]:
     """Split at code spans; the flag marks their content.
 
     By hand, since a pattern would be quadratic for long runs of backticks.
@@ -95,7 +95,7 @@ class Token:
 
 def tokens_in(text: str) -> list[Token]:
     found: list[Token] = []
-    for is_code, piece in pieces(text[:MAX_LENGTH]):
+    for is_code, piece in split_code_spans(text[:MAX_LENGTH]):
         if is_code:
             found.append(_token("code", piece))
             continue
@@ -108,7 +108,7 @@ def tokens_in(text: str) -> list[Token]:
 
 
 def _token(kind: Kind, text: str) -> Token:
-    return Token(kind, text, folded(text))
+    return Token(kind, text, normalize(text))
 
 
 def _words(word: str) -> list[str]:
@@ -119,14 +119,14 @@ def _words(word: str) -> list[str]:
     return whole.split() if whole else [bare]
 
 
-def folded(text: str) -> str:
+def normalize(text: str) -> str:
     """Lower case, without accents."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def word_set(words: str) -> frozenset[str]:
-    return frozenset(folded(words).split())
+    return frozenset(normalize(words).split())
 
 
 @lru_cache(maxsize=8_192)
@@ -169,4 +169,4 @@ _PART = re.compile(r"[^\W_]+")
 
 def words_of(name: str) -> list[str]:
     """The words of a name: `orderDate`, `order_date`, `Order date`."""
-    return [folded(part) for part in _PART.findall(_CAMEL.sub(" ", name[:300]))]
+    return [normalize(part) for part in _PART.findall(_CAMEL.sub(" ", name[:300]))]

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from ..file_names import with_files_quoted
 from ..request import Request
 from ..tables import Table
-from .canonical import read_sentence
-from .items import NAMED, Tagger, split_compounds
-from .language import Language, asks, clauses_in, is_refused
-from .names import Names, is_key
+from .canonical import parse_sentence
+from .language import Language, clauses_in, is_question, is_unsupported
+from .names import TableNames, is_key
 from .periods import period_of
-from .reader import RequestReader
-from .reading import RequestReading
-from .requests import Builder
+from .request_builder import RequestBuilder
 from .sentences import sentence
+from .slot_filler import SlotFiller
+from .slots import RequestSlots
 from .synonyms import is_money
-from .tokens import MAX_LENGTH, code, stems, tokens_in, words_of
+from .tagger import NAMED_TABLE_SCORE, Tagger, split_compounds
+from .tokens import MAX_LENGTH, code_span, stems, tokens_in, words_of
 
 
 def join_keys(left_table: Table, right_table: Table, text: str = "") -> tuple[str, str] | None:
@@ -72,27 +72,27 @@ class Understanding:
     alternatives: tuple[Request, ...] = ()  # or the options, if there are no requests
     unclear: str = ""  # a sentence for the user
     # the clauses before and after the unclear one
-    around: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    clauses_around: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
-    def settled(self, chosen: str) -> str:
-        before, after = self.around
+    def with_choice(self, chosen: str) -> str:
+        before, after = self.clauses_around
         return "; ".join([*before, chosen, *after])
 
 
 @dataclass
 class _Fit:
     table: Table
-    reading: RequestReading
+    slots: RequestSlots
     requests: list[Request]
     alternatives: list[Request]
 
     @property
     def score(self) -> float:
         if not self.requests:
-            return self.reading.score - 5
-        named = self.reading.columns or self.reading.act or self.reading.says
+            return self.slots.score - 5
+        named = self.slots.columns or self.slots.verb_column or self.slots.superlative
         likely = 0.5 * (not named and _is_about_money(self.requests[0]))
-        return self.reading.score + likely - 0.5 * _is_outside(self.requests[0])
+        return self.slots.score + likely - 0.5 * _is_outside(self.requests[0])
 
 
 def understand(
@@ -102,32 +102,32 @@ def understand(
 
     `is_whole`: values and dates of the tables are those of all rows.
     """
-    exact = read_sentence(text, tables)
+    exact = parse_sentence(text, tables)
     if exact:
         return Understanding((exact,))
     text = with_files_quoted(text[:MAX_LENGTH], [table.path for table in tables])
-    names = [Names(table, is_whole=is_whole) for table in tables]
+    names = [TableNames(table, is_whole=is_whole) for table in tables]
     requests: list[Request] = []
     alternatives: list[Request] = []
     unclear: list[str] = []
     clauses = clauses_in(text)
     for at, clause in enumerate(clauses):
-        if exact := read_sentence(clause, tables):
+        if exact := parse_sentence(clause, tables):
             found = Understanding((exact,))
         else:
-            found = _Clause(clause, names, language, is_question=asks(text)).read(requests)
+            found = _Clause(clause, names, language, is_question=is_question(text)).read(requests)
         requests += [request for request in found.requests if request not in requests]
         alternatives += [other for other in found.alternatives if other not in alternatives]
         unclear += [found.unclear] if found.unclear else []
         if found.unclear and not found.requests and found.alternatives:
             around = (tuple(clauses[:at]), tuple(clauses[at + 1 :]))
-            return replace(found, around=around)
+            return replace(found, clauses_around=around)
     others = [alternative for alternative in alternatives if alternative not in requests]
     kept = tuple(others[:_MAX_ALTERNATIVES])
     return Understanding(tuple(requests), kept, " ".join(dict.fromkeys(unclear)))
 
 
-_SAID: dict[Language, dict[str, str]] = {
+_MESSAGES: dict[Language, dict[str, str]] = {
     "en": {
         "cannot": "I cannot do this: “{0}”. I do not change, convert, send or export anything.",
         "could": "This could be about {0}.",
@@ -156,52 +156,52 @@ _SAID: dict[Language, dict[str, str]] = {
 @dataclass
 class _Clause:
     text: str
-    names: Sequence[Names]
+    names: Sequence[TableNames]
     language: Language
     is_question: bool
 
     def read(self, earlier: Sequence[Request]) -> Understanding:
-        if is_refused(self.text):
-            return Understanding((), (), self._say("cannot", self.text[:60].strip()))
+        if is_unsupported(self.text):
+            return Understanding((), (), self._text("cannot", self.text[:60].strip()))
         fits = [_fit(self.text, table_names, self.is_question) for table_names in self.names]
         if not fits:
             return Understanding()
-        if len(fits) > 1 and all("join" in fit.reading.verbs for fit in fits):
+        if len(fits) > 1 and all("join" in fit.slots.verbs for fit in fits):
             return self._join(fits)
         self._prefer_named(fits)
         for fit in fits:
-            fit.reading.score += 2.0 * bool(earlier and fit.table == earlier[-1].table)
+            fit.slots.score += 2.0 * bool(earlier and fit.table == earlier[-1].table)
         fits.sort(key=lambda fit: -fit.score)
         best = fits[0]
-        if "join" in best.reading.verbs:
-            return Understanding((), (), self._say("two tables", code(best.table.path)))
-        if not best.requests or best.reading.blocking:
+        if "join" in best.slots.verbs:
+            return Understanding((), (), self._text("two tables", code_span(best.table.path)))
+        if not best.requests or best.slots.blocking:
             return self._not_understood(best)
         equal = [fit for fit in fits if best.score - fit.score < _TIE and fit.requests]
-        if len(equal) > 1 and best.reading.score >= NAMED:
+        if len(equal) > 1 and best.slots.score >= NAMED_TABLE_SCORE:
             return Understanding(tuple(request for fit in equal for request in fit.requests))
         if len(equal) > 1:
             offered = tuple(request for fit in equal for request in fit.requests[:1])
-            paths = ", ".join(code(fit.table.path) for fit in equal)
-            return Understanding((), offered[:8], self._say("could", paths))
-        notes = [self._ignored(best.reading), *map(self._rate, best.requests)]
+            paths = ", ".join(code_span(fit.table.path) for fit in equal)
+            return Understanding((), offered[:8], self._text("could", paths))
+        notes = [self._ignored(best.slots), *map(self._rate, best.requests)]
         unclear = " ".join(note for note in dict.fromkeys(notes) if note)
         return Understanding(tuple(best.requests), tuple(best.alternatives), unclear)
 
     def _prefer_named(self, fits: Sequence[_Fit]) -> None:
         """Prefer the table whose rows are named over columns of another."""
         for fit in fits:
-            unknown = [word for phrase in fit.reading.unknown[:9] for word in words_of(phrase)[:3]]
+            unknown = [word for phrase in fit.slots.unknown[:9] for word in words_of(phrase)[:3]]
             others = [table_names for table_names in self.names if table_names.table != fit.table]
             if any(
                 names.is_table([word]) or names.is_about(word)
                 for names in others
                 for word in unknown
             ):
-                fit.reading.score -= _OTHER_NOUN
+                fit.slots.score -= _OTHER_NOUN
 
-    def _say(self, what: str, *parts: object) -> str:
-        return _SAID[self.language][what].format(*parts)
+    def _text(self, what: str, *parts: object) -> str:
+        return _MESSAGES[self.language][what].format(*parts)
 
     def _rate(self, request: Request) -> str:
         """The mean of zeros and ones is a share."""
@@ -209,36 +209,38 @@ class _Clause:
         is_rate = request.aggregate == "mean" and request.verb in ("aggregate", "compare")
         if column is None or not is_rate or column.values != ("0", "1"):
             return ""
-        return self._say("rate", code(column.name))
+        return self._text("rate", code_span(column.name))
 
-    def _ignored(self, reading: RequestReading) -> str:
-        ignored = dict.fromkeys([*reading.unknown, *reading.ignored])
+    def _ignored(self, slots: RequestSlots) -> str:
+        ignored = dict.fromkeys([*slots.unknown, *slots.ignored])
         words = ", ".join(f"“{word}”" for word in list(ignored)[:6])
-        return self._say("ignored", words) if words else ""
+        return self._text("ignored", words) if words else ""
 
     def _nothing(self, fit: _Fit) -> str:
-        reading = fit.reading
-        wants = reading.verbs or reading.draws or reading.aggregates or reading.columns
-        return self._say("nothing", code(fit.table.path)) if wants else ""
+        slots = fit.slots
+        wants = slots.verbs or slots.wants_chart or slots.aggregates or slots.columns
+        return self._text("nothing", code_span(fit.table.path)) if wants else ""
 
     def _not_understood(self, fit: _Fit) -> Understanding:
         """Name the unknown word and offer the nearest requests."""
-        if not fit.reading.blocking:
-            return Understanding((), (), self._ignored(fit.reading) or self._nothing(fit))
-        word, table = fit.reading.blocking[0], fit.table
+        if not fit.slots.blocking:
+            return Understanding((), (), self._ignored(fit.slots) or self._nothing(fit))
+        word, table = fit.slots.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
-        wants_number = not fit.reading.wants_group and not fit.reading.columns
+        wants_number = not fit.slots.wants_group and not fit.slots.columns
         numbers = table.names_of("number")
         others = [column.name for column in table.categories] or table.names
         offered: list[Request] = []
         for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:
-            replaced = code(name).join(re.split(rf"`*{re.escape(word)}`*", self.text, maxsplit=1))
+            replaced = code_span(name).join(
+                re.split(rf"`*{re.escape(word)}`*", self.text, maxsplit=1)
+            )
             again = _fit(replaced, known, self.is_question)
-            offered += [request for request in again.requests if not again.reading.blocking]
-        has = ", ".join(code(name) for name in table.names[:8])
+            offered += [request for request in again.requests if not again.slots.blocking]
+        has = ", ".join(code_span(name) for name in table.names[:8])
         if len(table.names) > 8:
-            has = self._say("more", has, len(table.names) - 8)
-        unclear = self._say("unknown", word[:60], code(table.path), has)
+            has = self._text("more", has, len(table.names) - 8)
+        unclear = self._text("unknown", word[:60], code_span(table.path), has)
         return Understanding((), tuple(dict.fromkeys(offered)), unclear)
 
     def _join(self, fits: list[_Fit]) -> Understanding:
@@ -249,18 +251,20 @@ class _Clause:
             keys = join_keys(left_table, right_table, self.text)
             if keys:
                 return Understanding((Request("join", left_table, keys, other=right_table),))
-        return Understanding((), (), self._say("no key", code(first.path), code(second.path)))
+        return Understanding(
+            (), (), self._text("no key", code_span(first.path), code_span(second.path))
+        )
 
 
-def _fit(text: str, names: Names, is_question: bool) -> _Fit:
+def _fit(text: str, names: TableNames, is_question: bool) -> _Fit:
     tokens = split_compounds(tokens_in(text), names)
-    reading = RequestReader(Tagger(tokens, names).items(), names).read()
-    builder = Builder(reading, names, text, asks=is_question)
+    slots = SlotFiller(Tagger(tokens, names).tags(), names).read()
+    builder = RequestBuilder(slots, names, text, is_question=is_question)
     requests = builder.requests()
-    if requests and _lacks_measure(reading, requests[0]):
-        reading.blocking += reading.unknown
+    if requests and _lacks_measure(slots, requests[0]):
+        slots.blocking += slots.unknown
     others = builder.alternatives(requests[0]) if requests else []
-    return _Fit(names.table, reading, requests, others)
+    return _Fit(names.table, slots, requests, others)
 
 
 def _is_about_money(request: Request) -> bool:
@@ -279,11 +283,11 @@ def _is_outside(request: Request) -> bool:
     return not any(time.first[:7] <= month <= time.last[:7] for month in months)
 
 
-def _lacks_measure(reading: RequestReading, request: Request) -> bool:
+def _lacks_measure(slots: RequestSlots, request: Request) -> bool:
     """An unknown word stands in the place of the measure: `mean of profit`."""
-    if not reading.unknown or reading.columns:
+    if not slots.unknown or slots.columns:
         return False
-    wanted = reading.aggregates or reading.draws or reading.verbs or reading.by
+    wanted = slots.aggregates or slots.wants_chart or slots.verbs or slots.by
     return bool(wanted) and request.verb not in ("profile", "columns", "clean")
 
 

@@ -15,10 +15,10 @@ from ...domain.contexts import Job
 from ...domain.errors import InvalidInput
 from ...domain.expectations import FILE, is_about_files
 from ...domain.settings import Settings
-from ...effects.checking import CheckedExpectation, in_words
+from ...effects.checking import CheckedExpectation, expectation_text
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
-from ...tools.kernel.state import Ran
+from ...tools.kernel.state import CodeResult
 from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
@@ -71,7 +71,7 @@ async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNoteb
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
     kernels = _kernels(root)
 
-    def took(ran: Ran) -> None:
+    def took(ran: CodeResult) -> None:
         trial.take(ran)
         screen.status(f"cell {trial.state.ran} of {trial.state.cells}")
         screen.tick()
@@ -128,7 +128,7 @@ def _count_text(number: int, what: str) -> str:
 def _line(result: CheckedExpectation) -> str:
     said = f" — {result.found}" if result.found else ""
     name = result.expectation.of.removeprefix(FILE)
-    return f"{_MARKS[result.met]} {name}: {in_words(result.expectation)}{said}"
+    return f"{_MARKS[result.met]} {name}: {expectation_text(result.expectation)}{said}"
 
 
 def _as_json(found: CheckedNotebook) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _as_json(found: CheckedNotebook) -> dict[str, Any]:
         "expectations": [
             {
                 "expectation": result.expectation.model_dump(mode="json", exclude_none=True),
-                "words": in_words(result.expectation),
+                "words": expectation_text(result.expectation),
                 "met": result.met,
                 "found": result.found,
             }

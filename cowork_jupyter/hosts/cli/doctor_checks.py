@@ -11,10 +11,10 @@ from traitlets.config import Config
 
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.settings import Settings
-from ...llm.reachable import HOW_TO_CONNECT, find_servers
-from ...mcp.client.config import Configured, ConfiguredServers
+from ...llm.model_probe import HOW_TO_CONNECT, find_servers
+from ...mcp.client.config import ConfiguredServer, ConfiguredServers
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
 from ...policy.rulebook import RuleBook, settings_offers
@@ -139,7 +139,7 @@ def examine_servers(settings: Settings) -> DoctorFinding:
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
         return DoctorFinding(NAME, True, "none configured")
-    if any(server.in_use for server in found) and (lack := lack_of("mcp")):
+    if any(server.in_use for server in found) and (lack := missing_extra("mcp")):
         return DoctorFinding(NAME, False, lack)
     problems = [_problem(server, settings) for server in found]
     listed = [
@@ -148,13 +148,13 @@ def examine_servers(settings: Settings) -> DoctorFinding:
     return DoctorFinding(NAME, not any(problems), "; ".join(listed))
 
 
-def _server_line(server: Configured, problem: str) -> str:
+def _server_line(server: ConfiguredServer, problem: str) -> str:
     kind = f" ({server.config.kind})" if server.config else ""
     off = server.why_not if server.why_not else "" if server.enabled else "disabled"
     return f"{server.name}{kind}{': ' if off or problem else ''}{off or problem}"
 
 
-def _problem(configured: Configured, settings: Settings) -> str:
+def _problem(configured: ConfiguredServer, settings: Settings) -> str:
     """What would keep it from starting; empty if nothing is known to."""
     if configured.config is None:
         return configured.why_not

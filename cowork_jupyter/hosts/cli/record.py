@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...domain.errors import Conflict, CoworkError
+from ..new_file import write_new_file
 from .command import SUCCESS, add_conversation_options, open_service, settings_for
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def run_export(config: Cowork, arguments: Namespace) -> int:
     if path is None:
         _print(exported.body)
     else:
-        _write(path, exported.body)
+        write_new_file(path, exported.body)
     return SUCCESS
 
 
@@ -139,16 +139,6 @@ def _print(body: bytes) -> None:
     else:
         sys.stdout.buffer.write(body)
         sys.stdout.flush()
-
-
-def _write(path: Path, body: bytes) -> None:
-    try:
-        with path.open("xb") as file:
-            file.write(body)
-    except FileExistsError:
-        raise Conflict(f"{path} already exists. Choose another name.") from None
-    except OSError as error:
-        raise CoworkError(f"Cannot write {path}: {error.strerror}.") from None
 
 
 def add_save(commands: Commands) -> None:

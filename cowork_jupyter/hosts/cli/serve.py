@@ -27,9 +27,9 @@ def add_acp(commands: Commands) -> None:
 
 
 def run_acp(config: Cowork, _arguments: Namespace) -> int:
-    from ...domain.health import lack_of
+    from ...domain.health import missing_extra
 
-    if lack := lack_of("acp"):
+    if lack := missing_extra("acp"):
         print_problem(lack)
         return FAILED
     from ..acp.agent import serve

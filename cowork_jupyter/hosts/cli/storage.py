@@ -91,7 +91,7 @@ async def _measure(settings: Settings) -> dict[str, Any]:
         kept = await service.checkpoints.lazy_store.by_context()
         use = await service.checkpoints.lazy_store.use()
         store = service.journal.store
-        room = await asyncio.to_thread(store.room)
+        room = await asyncio.to_thread(store.context_sizes)
         free = store.free_bytes()
     return {
         "database": {
@@ -177,7 +177,9 @@ def _select(service: CoworkService, arguments: Namespace) -> list[str]:
     if arguments.older_than is not None:
         then = datetime.now(UTC) - timedelta(days=arguments.older_than)
         return store.unused_contexts(then.isoformat(timespec="milliseconds"))
-    return [conversation.id for conversation in store.room()] if arguments.checkpoints else []
+    return (
+        [conversation.id for conversation in store.context_sizes()] if arguments.checkpoints else []
+    )
 
 
 def _describe(count: int, arguments: Namespace) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.errors import CoworkError
+from ..new_file import write_new_file
 from .completion import COMMANDS
 from .conversations import proposed_cells, role_in, role_look, role_named
 from .link import CellProblem
-from .output import Note, shareable, show_status, usage_error, write_new_file
+from .output import Note, shareable, show_status, usage_error
 from .requests import CellRequest, readable_errors, send_request, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session

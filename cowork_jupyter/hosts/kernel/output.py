@@ -86,16 +86,6 @@ def usage_error(verb: str) -> CellProblem:
     return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
 
 
-def write_new_file(path: Path, data: bytes) -> None:
-    try:
-        with path.open("xb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise CellProblem(f"{path} already exists. Choose another name.") from None
-    except OSError as error:
-        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
-
-
 @dataclass(frozen=True)
 class Note:
     """Markdown, also shown where there is only plain text."""

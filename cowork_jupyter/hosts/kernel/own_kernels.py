@@ -27,13 +27,13 @@ from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.inside.report import copy_table, report
 from ...tools.kernel.inside.states import table_states
-from ...tools.kernel.outputs import Live, Outputs
+from ...tools.kernel.outputs import LiveText, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
+    CodeResult,
     CodeRun,
     KernelTables,
     Look,
-    Ran,
     TableCopy,
     Variable,
     Variables,
@@ -99,14 +99,14 @@ def _running_loop() -> asyncio.AbstractEventLoop | Any:
         return None
 
 
-HERE = "this kernel"
+THIS_KERNEL = "this kernel"
 LOOK_UP = 0.25
 
 
 class OwnKernels:
     """Runs code on the main thread, while the cell that started the run waits."""
 
-    home = HERE
+    home = THIS_KERNEL
 
     def __init__(self, shell: Any, main: MainThread, patience: float = PATIENCE) -> None:
         self._shell = shell
@@ -114,12 +114,12 @@ class OwnKernels:
         self._patience = patience
         self._turn = asyncio.Lock()
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         """Runs in the user's namespace; cancelling interrupts the code."""
         path = self._check_path(workspace, run.path)
         async with self._turn:
             detector = StallDetector(os.getpid(), run.stalled, self._patience)
-            code_run = _CodeRun(self._shell, run, detector.moved)
+            code_run = _CodeRun(self._shell, run, detector.note_progress)
             self._main.submit(code_run.do)
             try:
                 await self._follow(code_run, detector)
@@ -131,7 +131,7 @@ class OwnKernels:
         if code_run.refusal:
             raise code_run.refusal
         outputs = code_run.outputs
-        return Ran(
+        return CodeResult(
             path=path,
             outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=outputs.failure,
@@ -182,7 +182,7 @@ class OwnKernels:
     def _check_path(self, workspace: Workspace, path: str) -> str:
         """Raise InvalidInput unless the path means this kernel."""
         own = place_of(self._shell).notebook_in(str(workspace.root))
-        if path in (HERE, own):
+        if path in (THIS_KERNEL, own):
             return path
         known = f"that of '{own}'" if own else "which does not know its notebook's name"
         raise InvalidInput(
@@ -197,7 +197,7 @@ class OwnKernels:
         while not code_run.done.done():
             await asyncio.wait([code_run.done], timeout=LOOK_UP)
             if code_run.state == "waiting":
-                detector.moved()
+                detector.note_progress()
             elif await detector.look() and code_run.state == "running":
                 code_run.given_up = True
                 self._main.interrupt()
@@ -223,7 +223,7 @@ class _CodeRun:
             moved()
             run.show(text)
 
-        self.outputs = Outputs(Live(lambda text: self._in_loop(lambda: show(text))))
+        self.outputs = Outputs(LiveText(lambda text: self._in_loop(lambda: show(text))))
         self.refusal: CoworkError | None = None
         self.state: Literal["waiting", "running", "ended"] = "waiting"
         self.unwanted = self.given_up = False

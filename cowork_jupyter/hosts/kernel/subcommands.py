@@ -11,14 +11,15 @@ from urllib.parse import urlencode
 
 from ...domain.errors import CoworkError
 from ...domain.expectations import FILE, Expectation, is_about_files
-from ...effects.checking import check, in_words
+from ...effects.checking import check, expectation_text
 from ...record.markdown import fenced
 from ...tools.kernel.inside.checks import measure
 from ...tools.kernel.state import measure_questions, parse_measured
 from ...workflows import OfferedParameter, chosen_parameters
+from ..new_file import write_new_file
 from . import views
 from .link import CellProblem
-from .output import Note, usage_error, write_new_file
+from .output import Note, usage_error
 from .session import Context, KernelSession
 
 NOTHING_PINNED = "Nothing is pinned here yet. Pin a line of the data effects on a card."
@@ -57,7 +58,8 @@ def _expectation_lines(expected: list[Expectation], get: Callable[[str], Any]) -
 
 def _expectation_line(expectation: Expectation, met: bool | None, found: str) -> str:
     said = f" — {found}" if found else ""
-    return f"{_MARKS[met]} {expectation.of.removeprefix(FILE)}: {in_words(expectation)}{said}"
+    table = expectation.of.removeprefix(FILE)
+    return f"{_MARKS[met]} {table}: {expectation_text(expectation)}{said}"
 
 
 _DO_IT = "Keep it: `%cowork memory --keep`. Discard it: `%cowork memory --drop`."

@@ -13,16 +13,16 @@ from typing import Any
 from ...domain.errors import Conflict, Unavailable
 from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
-from ...tools.kernel.outputs import Live, Outputs
+from ...tools.kernel.outputs import LiveText, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
     MEASURING,
     CellFailure,
     Code,
+    CodeResult,
     CodeRun,
     KernelTables,
     Look,
-    Ran,
     Show,
     TableCopy,
     Variable,
@@ -76,12 +76,12 @@ class ServerKernels:
         self._notebooks = notebooks
         self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._running: set[asyncio.Task[Ran]] = set()
+        self._running: set[asyncio.Task[CodeResult]] = set()
         self._with_agent_code: set[str] = set()
 
     # For tools
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         """Run code after everything in the kernel's queue.
 
         If the caller is cancelled, code that was already sent is interrupted as soon as it runs
@@ -89,7 +89,7 @@ class ServerKernels:
         """
         return await run_in(self.loop, self._run(workspace, _with_callbacks_here(run)))
 
-    async def _run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def _run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         found = await self._finder.find(workspace, run.path, start=run.start)
         started = _RunState()
         task = asyncio.create_task(self._take_turn(workspace, found, run, started))
@@ -109,13 +109,13 @@ class ServerKernels:
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[Ran], None],
+        took: Callable[[CodeResult], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
         """Run a notebook's code in a private kernel, up to the first failure."""
         here = asyncio.get_running_loop()
 
-        def report(ran: Ran) -> None:
+        def report(ran: CodeResult) -> None:
             here.call_soon_threadsafe(took, ran)
 
         return await run_in(self.loop, self._run_anew(workspace, path, codes, report, expectations))
@@ -125,7 +125,7 @@ class ServerKernels:
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[Ran], None],
+        took: Callable[[CodeResult], None],
         expectations: Sequence[Expectation],
     ) -> list[Measured]:
         starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
@@ -147,12 +147,12 @@ class ServerKernels:
 
     async def _run_in_fresh_kernel(
         self, workspace: Workspace, found: NotebookKernel, run: CodeRun
-    ) -> Ran:
+    ) -> CodeResult:
         """Code that kills its kernel counts as failed."""
         try:
             return await self._take_turn(workspace, found, run, _RunState())
         except KernelDied:
-            return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
+            return CodeResult(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
     @in_own_loop
     async def variables(self, workspace: Workspace, path: str) -> Variables:
@@ -213,7 +213,7 @@ class ServerKernels:
 
     async def _take_turn(
         self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _RunState
-    ) -> Ran:
+    ) -> CodeResult:
         turn = self._turns[found.kernel_id]
         if turn.locked():
             run.show(WAITING)
@@ -222,7 +222,7 @@ class ServerKernels:
             await _wait_until_idle(connection, run.show)
             began = time.monotonic()
             started.sent = True
-            outputs = Outputs(Live(run.show))
+            outputs = Outputs(LiveText(run.show))
             detector = started.detector = StallDetector(
                 _pid(found.manager), run.stalled, self._patience
             )
@@ -235,7 +235,7 @@ class ServerKernels:
                 detector.close()
         kept = outputs.as_notebook()
         hidden = tuple(map(run.mask.everywhere, kept))
-        ran = Ran(
+        ran = CodeResult(
             path=found.path,
             outputs=hidden,
             failure=outputs.failure,
@@ -275,7 +275,7 @@ class ServerKernels:
         }
         return connection.send("execute_request", content), False
 
-    async def _store_outputs(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
+    async def _store_outputs(self, workspace: Workspace, run: CodeRun, ran: CodeResult) -> None:
         """Store the outputs in the notebook's file, or in the tab that has it open."""
         edit = Edit(
             "outputs",
@@ -333,7 +333,7 @@ async def _follow(
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:
             outputs.take(message)
-            detector.moved()
+            detector.note_progress()
         if started.stopped and outputs.began and not interrupted:
             interrupted = True
             await connection.interrupt()
@@ -357,7 +357,7 @@ def _pid(manager: Any) -> int | None:
     return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
 
 
-def _ignore_result(task: asyncio.Task[Ran]) -> None:
+def _ignore_result(task: asyncio.Task[CodeResult]) -> None:
     """Retrieve the exception, or asyncio would warn about it."""
     if not task.cancelled():
         task.exception()

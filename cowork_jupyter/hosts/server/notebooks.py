@@ -20,13 +20,13 @@ from ...domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, Not
 from ...tools.documents import is_notebook
 from ...tools.notebook.state import (
     CellState,
-    Changed,
     Edit,
+    EditResult,
     NotebookState,
     OpenElsewhere,
     Outputs,
     no_such_cell,
-    stale,
+    stale_cell_error,
 )
 from ...tools.notebook.stored import (
     Document,
@@ -111,12 +111,12 @@ class ServerNotebooks:
     @in_own_loop
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
-    ) -> Changed:
+    ) -> EditResult:
         """Raises OpenElsewhere while a program other than our tabs has it open."""
         location = await self._find(workspace, path)
         answer = await self._ask_tab(location, "change", edit=asdict(edit))
         if answer is not None:
-            return Changed(location.path, edit.cell_id, True, bool(answer.get("unsaved")))
+            return EditResult(location.path, edit.cell_id, True, bool(answer.get("unsaved")))
         if not under_open and await self._others.have_open(location.file):
             raise OpenElsewhere(location.path)
         contents_path = await self._contents_path(location)
@@ -126,7 +126,7 @@ class ServerNotebooks:
             document = await self._load(location, contents_path)
             cell_id = apply(location.path, document, edit)
             await self._save(location, contents_path, document)
-        return Changed(location.path, cell_id)
+        return EditResult(location.path, cell_id)
 
     # For kernels
 
@@ -329,7 +329,7 @@ def _tab_refused(path: str, refusal: TabRefused) -> CoworkError:
     if refusal.code == DocumentChanged.code:
         return DocumentChanged(f"'{path}' has changed.", details={"texts": answer["texts"]})
     if refusal.code == "stale_cell":
-        return stale(path, _cell(answer["cell"]))
+        return stale_cell_error(path, _cell(answer["cell"]))
     if refusal.code == "no_such_cell":
         return no_such_cell(path, str(answer.get("cell_id", "")))
     if refusal.code == "no_kernel":

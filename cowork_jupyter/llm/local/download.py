@@ -38,13 +38,13 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedFile:
     address: str
     size: int
     sha256: str
 
 
-def describe(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB) -> Published:
+def describe(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB) -> PublishedFile:
     hub = hub.rstrip("/")
     listing = _listing(f"{hub}/api/models/{wanted.repository}/tree/main", client)
     entry = next((item for item in listing if item.get("path") == wanted.file), None)
@@ -58,7 +58,7 @@ def describe(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB) 
             "the download is intact. Nothing was downloaded.",
             code="no_checksum",
         )
-    return Published(
+    return PublishedFile(
         f"{hub}/{wanted.repository}/resolve/main/{quote(wanted.file)}", size=size, sha256=sha256
     )
 
@@ -109,7 +109,7 @@ def part_of(target: Path, sha256: str) -> Path:
 
 
 def download(
-    wanted: Published,
+    wanted: PublishedFile,
     target: Path,
     client: httpx.Client,
     tell: Callable[[Progress], None],
@@ -132,7 +132,7 @@ def download(
 
 def _fill(
     file: IO[bytes],
-    wanted: Published,
+    wanted: PublishedFile,
     client: httpx.Client,
     tell: Callable[[Progress], None],
     wait: Callable[[float], None],
@@ -156,7 +156,7 @@ def _fill(
 
 
 def _ask(
-    file: IO[bytes], wanted: Published, client: httpx.Client, tell: Callable[[Progress], None]
+    file: IO[bytes], wanted: PublishedFile, client: httpx.Client, tell: Callable[[Progress], None]
 ) -> None:
     have = _length(file)
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
@@ -177,7 +177,7 @@ def _ask(
         file.flush()
 
 
-def _check(file: IO[bytes], wanted: Published, tell: Callable[[Progress], None]) -> None:
+def _check(file: IO[bytes], wanted: PublishedFile, tell: Callable[[Progress], None]) -> None:
     digest, done = hashlib.sha256(), 0
     file.seek(0)
     while piece := file.read(_PIECE):
@@ -197,7 +197,7 @@ def _damaged(file: IO[bytes]) -> CoworkError:
     )
 
 
-def _gave_up(done: int, wanted: Published, failure: Exception) -> CoworkError:
+def _gave_up(done: int, wanted: PublishedFile, failure: Exception) -> CoworkError:
     if isinstance(failure, Unavailable):
         why = failure.message
     else:
@@ -206,13 +206,13 @@ def _gave_up(done: int, wanted: Published, failure: Exception) -> CoworkError:
     return Unavailable(f"{why} {kept}", code="download_interrupted")
 
 
-def _check_room(wanted: Published, target: Path, have: int) -> None:
+def _check_room(wanted: PublishedFile, target: Path, have: int) -> None:
     if shutil.disk_usage(target.parent).free < wanted.size - have:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @contextlib.contextmanager
-def _storage_errors(wanted: Published, target: Path) -> Iterator[None]:
+def _storage_errors(wanted: PublishedFile, target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -231,7 +231,7 @@ def _length(file: IO[bytes]) -> int:
 
 
 @contextlib.contextmanager
-def _open_part(target: Path, wanted: Published) -> Iterator[IO[bytes]]:
+def _open_part(target: Path, wanted: PublishedFile) -> Iterator[IO[bytes]]:
     """Open the part under an exclusive lock; raises Conflict if another process holds it."""
     part = part_of(target, wanted.sha256)
     part.touch()

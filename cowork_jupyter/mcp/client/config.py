@@ -158,7 +158,7 @@ MAX_SERVERS = 100
 
 
 @dataclass(frozen=True)
-class Configured:
+class ConfiguredServer:
     """A server in a settings file, and why it is not used, if so."""
 
     name: str
@@ -179,9 +179,9 @@ class ConfiguredServers:
             "workspace": SettingsFile(workspace / WORKSPACE_SETTINGS),
         }
         self._trust = trust
-        self._read: tuple[list[Any], tuple[Configured, ...]] = ([], ())
+        self._read: tuple[list[Any], tuple[ConfiguredServer, ...]] = ([], ())
 
-    def all(self) -> tuple[Configured, ...]:
+    def all(self) -> tuple[ConfiguredServer, ...]:
         """The user's own come first. Returns the same object until something changes."""
         sources = [*(file.content() for file in self._files.values()), self._trust.taken()]
         known, servers = self._read
@@ -227,7 +227,7 @@ class ConfiguredServers:
         disabled = [each for each in self._disabled() if each != name]
         self._files["user"].set(DISABLED, (disabled if enabled else [*disabled, name]) or None)
 
-    def _named(self, name: str) -> Configured:
+    def _named(self, name: str) -> ConfiguredServer:
         for server in self.all():
             if server.name == name:
                 return server
@@ -241,9 +241,9 @@ class ConfiguredServers:
         names = self._files["user"].content().get(DISABLED)
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
-    def _load(self) -> tuple[Configured, ...]:
-        found: list[Configured] = []
-        slugs: dict[str, Configured] = {}
+    def _load(self) -> tuple[ConfiguredServer, ...]:
+        found: list[ConfiguredServer] = []
+        slugs: dict[str, ConfiguredServer] = {}
         for source in self._files:
             for name, raw in list(self._of(source).items())[:MAX_SERVERS]:
                 server = self._check(str(name), raw, source)
@@ -256,14 +256,14 @@ class ConfiguredServers:
                 found.append(server)
         return tuple(found)
 
-    def _check(self, name: str, raw: object, source: Source) -> Configured:
+    def _check(self, name: str, raw: object, source: Source) -> ConfiguredServer:
         try:
             config = read_server(name, raw, source)
         except ValueError as error:
-            return Configured(visible(name)[:100], source, None, f"{error}")
+            return ConfiguredServer(visible(name)[:100], source, None, f"{error}")
         enabled, why_not = not config.entry.disabled, ""
         if source == "workspace":
             enabled = enabled and name not in self._disabled()
             if not self._trust.is_trusted(server_offer(name, raw)):
                 why_not = "it came with this folder and is not trusted"
-        return Configured(name, source, config, why_not, enabled)
+        return ConfiguredServer(name, source, config, why_not, enabled)

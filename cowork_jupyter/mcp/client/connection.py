@@ -15,14 +15,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.operations import McpServerChanged
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .config import ServerConfig
-from .environment import McpEnvironment, Tail
+from .environment import McpEnvironment, OutputTail
 from .facts import McpServerFacts, McpToolFacts
-from .ongoing import Following, Ongoing
+from .pending_call import PendingCall, ResourceSubscriptions
 from .secrets import resolve
 from .server_requests import ServerRequests
 
@@ -50,7 +50,7 @@ class McpConnection:
         self.config = config
         self.state: State = "idle"
         self.why = ""
-        self.tail = Tail()
+        self.tail = OutputTail()
         self.mask = Mask()
         self.known = known
         """What it reported when it last ran; None if it never did."""
@@ -63,7 +63,7 @@ class McpConnection:
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
         self._requests = ServerRequests(config, environment.model, environment.observe)
-        self._following = Following()
+        self._following = ResourceSubscriptions()
         self._follow_tasks: set[asyncio.Task[None]] = set()
         self._was_ready = False
         self._deaths = 0
@@ -101,7 +101,7 @@ class McpConnection:
         self, tool: str, arguments: dict[str, Any], context: ToolContext
     ) -> CallToolResult:
         client = await self.client()
-        ongoing = Ongoing(context, self.config.entry.timeout, self.mask)
+        ongoing = PendingCall(context, self.config.entry.timeout, self.mask)
         with self._requests.during(ongoing):
             async with self._explain_errors(tool), ongoing.bounded():
                 return await client.call_tool(tool, arguments, progress_callback=ongoing.progress)
@@ -241,7 +241,7 @@ class McpConnection:
         """Returns when the server has ended; raises if it never started."""
         began, self.state, self.why = time.monotonic(), "starting", ""
         self._ended, self._changed = asyncio.Event(), asyncio.Event()
-        if lack := lack_of("mcp"):
+        if lack := missing_extra("mcp"):
             raise ServerUnavailable(f"MCP servers cannot be used. {lack}", code="mcp_missing")
         from . import sdk
 

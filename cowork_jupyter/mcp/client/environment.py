@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Patience:
+class Timeouts:
     """Time limits of servers, in seconds."""
 
     start: float = 60.0
@@ -35,14 +35,14 @@ class Patience:
 class McpEnvironment:
     folder: str
     model: Callable[[], LanguageModel]
-    patience: Patience = Patience()
+    patience: Timeouts = Timeouts()
     observe: Observe = ignore_operation
 
 
 MAX_KEPT = 16_000
 
 
-class Tail:
+class OutputTail:
     """The end of a server's stderr, for diagnosis. Stored raw; `text` masks secrets."""
 
     def __init__(self) -> None:

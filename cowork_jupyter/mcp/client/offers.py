@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ...policy.visible import visible
 from .connection import McpConnection
-from .tools import Gathered
+from .tools import ResultBuilder
 
 MAX_LISTED = 500
 MAX_PROMPT = 100_000
@@ -127,10 +127,10 @@ async def read_resource(connection: McpConnection, uri: str) -> str:
     return (await read(connection, uri)).text
 
 
-async def read(connection: McpConnection, uri: str) -> Gathered:
+async def read(connection: McpConnection, uri: str) -> ResultBuilder:
     async with connection.asking("Reading a resource") as client:
         answer = await client.read_resource(uri)
-    gathered = Gathered(connection.mask)
+    gathered = ResultBuilder(connection.mask)
     for content in answer.contents:
         gathered.add_resource(content)
     return gathered
@@ -163,11 +163,13 @@ async def written_prompt(connection: McpConnection, name: str, arguments: dict[s
     return (await prompt_of(connection, name, arguments)).text
 
 
-async def prompt_of(connection: McpConnection, name: str, arguments: dict[str, str]) -> Gathered:
+async def prompt_of(
+    connection: McpConnection, name: str, arguments: dict[str, str]
+) -> ResultBuilder:
     """Including pictures. Messages of the assistant are marked."""
     async with connection.asking(f"The prompt {visible(name)[:100]}") as client:
         got = await client.get_prompt(name, arguments)
-    gathered = Gathered(connection.mask, room=MAX_PROMPT)
+    gathered = ResultBuilder(connection.mask, room=MAX_PROMPT)
     for message in got.messages:
         if message.role == "assistant":
             gathered.add_text("[the assistant:]")

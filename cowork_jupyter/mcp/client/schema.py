@@ -69,7 +69,7 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     return type(name, (ForeignParameters,), {"wanted": wanted, "described": described})
 
 
-async def get_ready() -> None:
+async def warm_up() -> None:
     """Import jsonschema before anybody waits for it: it can take a second, and only a Jupyter
     server has already imported it.
     """

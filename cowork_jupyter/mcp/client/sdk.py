@@ -34,11 +34,11 @@ from ..._version import __version__
 from ...domain.redaction import Mask
 from .. import TASKS
 from .config import ServerConfig
-from .environment import Tail
+from .environment import OutputTail
 from .facts import MAX_TOOLS, McpToolFacts, facts_of
-from .ongoing import current
+from .pending_call import current
 from .secrets import Resolved
-from .stdio import Misbehaved, started
+from .stdio import ProtocolViolation, start_server
 
 MAX_ANSWER_SIZE = 64 * 2**20
 _MAX_PAGES = 50
@@ -106,10 +106,10 @@ async def _http(server: Resolved) -> AsyncIterator[Any]:
 
 
 def _transport(
-    config: ServerConfig, server: Resolved, tail: Tail, on_end: Callable[[str], None]
+    config: ServerConfig, server: Resolved, tail: OutputTail, on_end: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Any]:
     if config.kind == "stdio":
-        return started(server, tail, on_end)
+        return start_server(server, tail, on_end)
     if config.kind == "sse":
         options: dict[str, Any] = {"sse_read_timeout": _DAY, "httpx_client_factory": _http_client}
         return sse_client(server.url, server.headers, **options)
@@ -119,7 +119,7 @@ def _transport(
 def new_client(
     config: ServerConfig,
     server: Resolved,
-    tail: Tail,
+    tail: OutputTail,
     *,
     on_end: Callable[[str], None],
     on_change: Callable[[], None],
@@ -172,7 +172,7 @@ async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
             return tuple(found)
         if len(found) > MAX_TOOLS:
             break
-    raise Misbehaved(f"it has more than {MAX_TOOLS} tools, or never finishes listing them")
+    raise ProtocolViolation(f"it has more than {MAX_TOOLS} tools, or never finishes listing them")
 
 
 async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from ...domain.replies import Option, Question
 from ...llm.chunks import Finished, ModelRequest, TextChunk
 from ...policy.visible import visible
 from .config import ServerConfig
-from .ongoing import Ongoing, current
+from .pending_call import PendingCall, current
 
 if TYPE_CHECKING:
     from mcp_types import (
@@ -205,10 +205,10 @@ class ServerRequests:
         self._config = config
         self._model = model
         self._observe = observe
-        self._calls: list[Ongoing] = []
+        self._calls: list[PendingCall] = []
 
     @contextmanager
-    def during(self, call: Ongoing) -> Iterator[None]:
+    def during(self, call: PendingCall) -> Iterator[None]:
         """Attribute requests to this call, unless they name their own."""
         self._calls.append(call)
         try:

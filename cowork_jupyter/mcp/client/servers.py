@@ -14,12 +14,12 @@ from ...domain.settings import Settings
 from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
-from .config import Configured, ConfiguredServers, ServerConfig
+from .config import ConfiguredServer, ConfiguredServers, ServerConfig
 from .connection import McpConnection
 from .environment import McpEnvironment
 from .facts import KnownTools
 from .resources import resource_tools
-from .schema import get_ready
+from .schema import warm_up
 from .tools import tool_name, tool_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class McpServers:
         self._known = known
         self.pins = pins
         self._environment = environment
-        self._seen: tuple[Configured, ...] | None = None
+        self._seen: tuple[ConfiguredServer, ...] | None = None
         self._connections: dict[str, McpConnection] = {}
         self._retired: list[McpConnection] = []
         self._tools: Mapping[str, Tool] | None = None
@@ -77,7 +77,7 @@ class McpServers:
             for each in done:
                 each.exception()
         if self.tools():
-            await get_ready()
+            await warm_up()
 
     # For the user
 
@@ -93,7 +93,7 @@ class McpServers:
     def names(self) -> list[str]:
         return [server.name for server in self.configured.all() if server.in_use]
 
-    def connection_of(self, server: Configured) -> McpConnection | None:
+    def connection_of(self, server: ConfiguredServer) -> McpConnection | None:
         self._follow()
         return self._connections.get(server.name) if server.in_use else None
 

@@ -22,7 +22,7 @@ from mcp.shared.message import SessionMessage
 from ...domain.errors import Unavailable
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.supervised import MAX_LINE_LENGTH, SupervisedProcess
-from .environment import Tail
+from .environment import OutputTail
 from .secrets import Resolved
 
 MAX_GARBAGE = 20
@@ -41,7 +41,7 @@ Streams = tuple[
 ]
 
 
-class Misbehaved(Exception):
+class ProtocolViolation(Exception):
     """A violation of the protocol; the message says which."""
 
 
@@ -56,12 +56,14 @@ class _Flood:
         if now - self.began > FLOOD_SECONDS:
             self.began, self.count = now, 0
         elif self.count > FLOOD_MESSAGES:
-            raise Misbehaved(f"it sent more than {FLOOD_MESSAGES:,} messages in a few seconds")
+            raise ProtocolViolation(
+                f"it sent more than {FLOOD_MESSAGES:,} messages in a few seconds"
+            )
 
 
 @asynccontextmanager
-async def started(
-    server: Resolved, tail: Tail, on_end: Callable[[str], None]
+async def start_server(
+    server: Resolved, tail: OutputTail, on_end: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
     """A running server; `on_end` gets the reason of its end. Leaves no process behind."""
     process = await _start(server)
@@ -89,20 +91,20 @@ async def started(
 async def _start(server: Resolved) -> SupervisedProcess:
     program = server.program()
     if program is None:
-        raise Misbehaved(f"the program '{server.command}' is not installed")
+        raise ProtocolViolation(f"the program '{server.command}' is not installed")
     environment = get_default_environment() | server.env
     try:
         return await supervised.start(program, server.args, environment, server.cwd)
     except (FileNotFoundError, NotADirectoryError):
-        raise Misbehaved(f"its folder {server.cwd} does not exist") from None
+        raise ProtocolViolation(f"its folder {server.cwd} does not exist") from None
     except Unavailable as error:
-        raise Misbehaved(error.message) from None
+        raise ProtocolViolation(error.message) from None
 
 
 async def _read_stdout(
     process: SupervisedProcess,
     send: MemoryObjectSendStream[SessionMessage | Exception],
-    tail: Tail,
+    tail: OutputTail,
     stderr_task: asyncio.Task[None],
     on_end: Callable[[str], None],
 ) -> None:
@@ -114,7 +116,7 @@ async def _read_stdout(
         why = f"it ended with exit code {code}" if code >= 0 else f"it was killed by signal {-code}"
         # The end of stderr says more than that, and may still be in the pipe.
         await asyncio.wait([stderr_task], timeout=LAST_LINES)
-    except Misbehaved as error:
+    except ProtocolViolation as error:
         why = str(error)
         process.cut()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -126,7 +128,9 @@ async def _read_stdout(
 
 
 async def _messages(
-    process: SupervisedProcess, send: MemoryObjectSendStream[SessionMessage | Exception], tail: Tail
+    process: SupervisedProcess,
+    send: MemoryObjectSendStream[SessionMessage | Exception],
+    tail: OutputTail,
 ) -> None:
     flood, garbage = _Flood(), 0
     while True:
@@ -136,7 +140,7 @@ async def _messages(
             return
         except asyncio.LimitOverrunError:
             size = MAX_LINE_LENGTH // 2**20
-            raise Misbehaved(f"it sent a message of more than {size} MiB") from None
+            raise ProtocolViolation(f"it sent a message of more than {size} MiB") from None
         flood.message()
         if not line.strip():
             continue
@@ -146,7 +150,7 @@ async def _messages(
             garbage += 1
             tail.add_line(f"no message: {line[:500].decode(errors='replace').rstrip()}")
             if garbage > MAX_GARBAGE:
-                raise Misbehaved("its output is not valid MCP") from None
+                raise ProtocolViolation("its output is not valid MCP") from None
             continue
         is_notification = getattr(message, "method", "") in _NOTIFICATIONS
         if not is_notification or flood.count <= MAX_HEARD:
@@ -164,7 +168,7 @@ async def _write_stdin(
                 await process.stdin.drain()
 
 
-async def _read_stderr(process: SupervisedProcess, tail: Tail) -> None:
+async def _read_stderr(process: SupervisedProcess, tail: OutputTail) -> None:
     """Keep what it writes to stderr. One that writes without end is throttled."""
     while piece := await process.stderr.read(_PIECE):
         tail.add(piece.decode(errors="replace"))

@@ -33,7 +33,7 @@ class ToolFailed(CoworkError):
 
 
 @dataclass
-class Gathered:
+class ResultBuilder:
     mask: Mask
     texts: list[str] = field(default_factory=list)
     images: list[ImagePart] = field(default_factory=list)
@@ -105,7 +105,7 @@ def _is_base64(data: str) -> bool:
 
 
 def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> ToolResult:
-    gathered = Gathered(mask)
+    gathered = ResultBuilder(mask)
     for block in answer.content:
         gathered.add(block)
     if answer.structured_content is not None and not gathered.texts:

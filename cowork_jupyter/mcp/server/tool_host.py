@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...domain.errors import Unavailable
-from ...domain.health import lack_of
+from ...domain.health import missing_extra
 from ...domain.roles import AgentRole
 from ...tools.base import Tool, ToolResult
 
@@ -47,5 +47,5 @@ class ToolHost(Protocol):
 
 def check_installed() -> None:
     """Raises Unavailable before anything is imported that needs the extra."""
-    if lack := lack_of("mcp"):
+    if lack := missing_extra("mcp"):
         raise Unavailable(lack, code="no_mcp", retryable=False)

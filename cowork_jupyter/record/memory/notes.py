@@ -23,7 +23,7 @@ from ...domain.message_data import (
 from ...domain.messages import Message
 from ...domain.roles import Permission
 from ...store import Inquiry, PlanRevision, Store
-from ..facts import withhold
+from ..conversation_log import withhold
 from .code_notes import CodeReading
 from .wording import NamedFiles, Wording
 

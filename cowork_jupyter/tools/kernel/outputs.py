@@ -30,7 +30,7 @@ _NO_INPUT = (
 
 
 @dataclass
-class Live:
+class LiveText:
     """Throttles text for whoever watches."""
 
     show: Callable[[str], None]
@@ -56,7 +56,7 @@ class _Stream:
 
 @dataclass
 class Outputs:
-    live: Live
+    live: LiveText
     began: bool = False
     ended: bool = False
     failure: CellFailure | None = None

@@ -19,15 +19,15 @@ from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
 from ..base import SCRATCH
 from . import inside
-from .outputs import Live, Outputs
+from .outputs import LiveText, Outputs
 from .scratch_process import ScratchProcess
 from .state import (
     CellFailure,
+    CodeResult,
     CodeRun,
     KernelTables,
     Look,
     NoKernels,
-    Ran,
     ScratchSetup,
     Variable,
     Variables,
@@ -67,11 +67,11 @@ class ScratchKernel:
     def with_setup(self, setup: ScratchSetup) -> PreparedScratch:
         return PreparedScratch(self, setup)
 
-    async def run(self, workspace: Workspace, run: CodeRun, setup: ScratchSetup) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun, setup: ScratchSetup) -> CodeResult:
         """Cancelling, or the time limit, interrupts the code."""
         async with self._turn:
             process = await self._ready(workspace, setup)
-            outputs = Outputs(Live(run.show))
+            outputs = Outputs(LiveText(run.show))
             if self._has_lost:
                 outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
             self._has_lost = False
@@ -85,7 +85,7 @@ class ScratchKernel:
                 ended = await self._stop(process, request, outputs)
                 failure = _too_long(outputs, kept=ended)
             except asyncio.CancelledError:
-                unheard = Outputs(Live(lambda _text: None))
+                unheard = Outputs(LiveText(lambda _text: None))
                 self._stopping = asyncio.create_task(self._stop(process, request, unheard))
                 raise
             if not ended:
@@ -96,7 +96,7 @@ class ScratchKernel:
                 self._has_lost = False  # the failure says so
             outputs.finish()
             self._note_use()
-        return Ran(
+        return CodeResult(
             path=SCRATCH,
             outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=failure or outputs.failure,
@@ -196,7 +196,7 @@ class PreparedScratch(NoKernels):
     setup: ScratchSetup
     home = SCRATCH
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         """Adds advice to failures that the sandbox causes."""
         ran = await self.kernel.run(workspace, run, self.setup)
         failure = ran.failure

@@ -47,7 +47,7 @@ class StallDetector:
         self.interrupted_after: float | None = None
         """Seconds of silence after which it was interrupted."""
 
-    def moved(self) -> None:
+    def note_progress(self) -> None:
         """Output came: withdraws an open question."""
         self._moved_at = self._clock()
         self.close()
@@ -95,7 +95,7 @@ class StallDetector:
             return
         # The total drops when processes end, which is progress too.
         if abs(self._worked - before) > IDLE * since:
-            self.moved()
+            self.note_progress()
 
 
 def processor_seconds(pid: int) -> float | None:

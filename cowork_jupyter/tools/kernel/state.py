@@ -38,7 +38,7 @@ class CellFailure:
 
 
 @dataclass(frozen=True)
-class Ran:
+class CodeResult:
     path: str
     outputs: tuple[Mapping[str, Any], ...] = ()
     """As in a notebook file, bounded."""
@@ -166,7 +166,7 @@ class Kernels(Protocol):
     def home(self) -> str:
         """Stands for the kernel of a conversation without a notebook; empty if it has none."""
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         """Run code after everything that is queued; cancelling interrupts it."""
 
     async def run_anew(
@@ -174,7 +174,7 @@ class Kernels(Protocol):
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[Ran], None],
+        took: Callable[[CodeResult], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
         """Run a notebook's code in a new kernel, up to what fails; the kernel then ends.

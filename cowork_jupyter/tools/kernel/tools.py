@@ -14,10 +14,10 @@ from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
 from ..notebook.outputs import MAX_LENGTH, describe_outputs, middle_cut, pictures_in
-from ..notebook.reading import CellId
-from ..notebook.state import CellState, stale
+from ..notebook.read_tool import CellId
+from ..notebook.state import CellState, stale_cell_error
 from .hints import hint_for
-from .state import CellFailure, Code, CodeRun, Ran, Variable
+from .state import CellFailure, Code, CodeResult, CodeRun, Variable
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
 """Answers to the question about stalled code."""
@@ -91,7 +91,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     """
     cell, name = await _cell(parameters, context)
     if context.clearance.code not in (None, cell.source):
-        raise stale(notebook_path(parameters.path, context), cell)
+        raise stale_cell_error(notebook_path(parameters.path, context), cell)
     code = Code(cell.source, cell.id)
     return await _run(code, parameters, context, name)
 
@@ -155,7 +155,7 @@ def _stall_question(name: str, seconds: float) -> Question:
     )
 
 
-def _stalled_error(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
+def _stalled_error(ran: CodeResult, code: Code, name: str, answer: str | None) -> CoworkError:
     """Why it was interrupted, for the model, or for the user if they stopped the agent."""
     quiet = f"it produced no output and used no CPU for {ran.stalled:.0f} seconds"
     if answer == STOP:
@@ -197,7 +197,9 @@ def kernel_path(path: str | None, context: ToolContext) -> str:
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
-def _failure_error(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
+def _failure_error(
+    ran: CodeResult, failure: CellFailure, code: Code, name: str, hint: str
+) -> CoworkError:
     """Short: the line, the output, the exception and where it is in the user's own files."""
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
@@ -220,7 +222,7 @@ def _own_frames(failure: CellFailure) -> list[str]:
     return [f"in {file}, line {line}" for file, line in own[-MAX_FRAMES:]]
 
 
-def _facts(ran: Ran, code: Code) -> dict[str, Any]:
+def _facts(ran: CodeResult, code: Code) -> dict[str, Any]:
     cell = CellState(code.cell_id or "", "code", code.source)
     return {
         **({"where": SCRATCH} if ran.path == SCRATCH else {"notebook": ran.path}),
@@ -232,7 +234,7 @@ def _facts(ran: Ran, code: Code) -> dict[str, Any]:
     }
 
 
-def _result(ran: Ran, code: Code, name: str) -> ToolResult:
+def _result(ran: CodeResult, code: Code, name: str) -> ToolResult:
     text = describe_outputs(ran.outputs, MAX_LENGTH)
     # Models know cells by their ids.
     what = f"cell {code.cell_id} in" if code.cell_id else f"{code_name(ran.path)},"

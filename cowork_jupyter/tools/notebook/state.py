@@ -94,7 +94,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Changed:
+class EditResult:
     path: str
     cell_id: str
     is_open: bool = False
@@ -115,7 +115,7 @@ class Notebooks(Protocol):
 
     async def change(
         self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
-    ) -> Changed:
+    ) -> EditResult:
         """Carry out an edit; raises Conflict if the cell is no longer what the edit expects.
 
         Raises OpenElsewhere if a program has the notebook open that we cannot reach, unless
@@ -145,7 +145,7 @@ def no_such_cell(path: str, cell_id: str) -> NotFound:
     )
 
 
-def stale(path: str, cell: CellState) -> Conflict:
+def stale_cell_error(path: str, cell: CellState) -> Conflict:
     return Conflict(
         f"Cell '{cell.id}' of '{path}' has changed since you read it. Nothing was changed. "
         f"It is now a {cell.cell_type} cell with fingerprint {cell.fingerprint} and this "

@@ -18,7 +18,15 @@ from ...workspace import Place, Workspace
 from ..documents import is_notebook, suggest_if_missing
 from ..text_files import MAX_WHOLE_SIZE
 from .outputs import as_text, shorten_output
-from .state import CellState, Changed, Edit, NotebookState, Outputs, no_such_cell, stale
+from .state import (
+    CellState,
+    Edit,
+    EditResult,
+    NotebookState,
+    Outputs,
+    no_such_cell,
+    stale_cell_error,
+)
 
 Document = dict[str, Any]
 BY_PLACE = "#"
@@ -95,7 +103,7 @@ def apply(path: str, document: Document, edit: Edit) -> str:
         index = _index(path, states, edit.cell_id)
         place = index
         if edit.expected not in (None, states[index].source):
-            raise stale(path, states[index])
+            raise stale_cell_error(path, states[index])
         if edit.kind == "edit":
             _rewrite(cells[index], edit)
         elif edit.kind == "outputs":
@@ -206,7 +214,7 @@ class NotebookFiles:
         edit: Edit,
         *,
         under_open: bool = False,  # noqa: ARG002 (who has it open cannot be known here)
-    ) -> Changed:
+    ) -> EditResult:
         return await asyncio.to_thread(_change, workspace, path, edit)
 
 
@@ -225,12 +233,12 @@ def _outputs(workspace: Workspace, path: str, cell_id: str) -> Outputs:
         return outputs_of(place.path, _document(place), cell_id)
 
 
-def _change(workspace: Workspace, path: str, edit: Edit) -> Changed:
+def _change(workspace: Workspace, path: str, edit: Edit) -> EditResult:
     with _one_at_a_time, locate_notebook(workspace, path) as place:
         document = _document(place)
         cell_id = apply(place.path, document, edit)
         place.replace(serialize_notebook(document))
-        return Changed(place.path, cell_id)
+        return EditResult(place.path, cell_id)
 
 
 def _document(place: Place) -> Document:

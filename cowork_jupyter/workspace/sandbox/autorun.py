@@ -81,7 +81,7 @@ class _Listed:
         return mark == self.mark and max(mark[1:]) < self.seen - _YOUNG
 
 
-class Finder:
+class AutorunFinder:
     """Scans one workspace repeatedly, with a cache."""
 
     def __init__(self, root: str, private: str = "") -> None:
@@ -197,7 +197,7 @@ class Mark(NamedTuple):
     changed: int = 0
 
 
-class Kept(NamedTuple):
+class SavedContent(NamedTuple):
     """A file or symlink, to be restored."""
 
     mark: Mark
@@ -218,7 +218,9 @@ def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
     return found
 
 
-def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
+def contents_of(
+    marks: Mapping[str, Mark], known: Mapping[str, SavedContent]
+) -> dict[str, SavedContent]:
     """Read what can be restored; entries of `known` that are unchanged are reused."""
     kept = {
         path: kept_file for path, kept_file in known.items() if marks.get(path) == kept_file.mark
@@ -261,11 +263,11 @@ def _mark(parent: int, name: str, facts: os.stat_result) -> Mark:
     return Mark(parent, name, kind, facts.st_ino, facts.st_size, *times)
 
 
-def _read(path: str, mark: Mark) -> Kept:
+def _read(path: str, mark: Mark) -> SavedContent:
     if mark.type == stat.S_IFLNK:
-        return Kept(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
+        return SavedContent(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
     if mark.type != stat.S_IFREG:
         raise OSError("neither a file nor a link")
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        return Kept(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))
+        return SavedContent(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))

@@ -18,7 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..no_follow import CREATE, is_own, parent_of, remember
-from .autorun import Autorun, Finder, Kept, Kind, Mark, Opened, contents_of, marks_of, open_up
+from .autorun import (
+    Autorun,
+    AutorunFinder,
+    Kind,
+    Mark,
+    Opened,
+    SavedContent,
+    contents_of,
+    marks_of,
+    open_up,
+)
 from .places import is_inside
 
 _LASTS = 30 * 24 * 3600
@@ -39,7 +49,7 @@ class RunningCommand:
     before: dict[str, Mark]
     began: int
     """In nanoseconds."""
-    kept: dict[str, Kept] = field(default_factory=dict)
+    kept: dict[str, SavedContent] = field(default_factory=dict)
 
 
 class AutorunGuard:
@@ -47,13 +57,13 @@ class AutorunGuard:
 
     def __init__(self, root: str, private: Path, *, own_mounts: bool) -> None:
         """Quarantined files go into `private`, which no command can read."""
-        self._finder = Finder(root, os.path.realpath(private))
+        self._finder = AutorunFinder(root, os.path.realpath(private))
         self._root = root
         self._aside = private / "set-aside"
         self._own_mounts = own_mounts
         self._lock = threading.Lock()
         self._running: list[RunningCommand] = []
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, SavedContent] = {}
 
     def begin(self, opened: Opened) -> RunningCommand:
         """Take a snapshot; `read_only` of the result must be read-only for the command."""

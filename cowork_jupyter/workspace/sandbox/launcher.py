@@ -43,13 +43,13 @@ class Launcher:
 
     def probe(self) -> tuple[Namespaces, bool]:
         """Which namespaces commands can have here, and whether their sockets can be watched."""
-        with self._lock, _explained():
+        with self._lock, _explain_errors():
             self._ensure()
             return self._namespaces, self._watches_sockets
 
     def send(self, spec: CommandSpec, held: Descriptors) -> socket.socket:
         """Request a command; returns the socket on which its guard reports."""
-        with self._lock, _explained():
+        with self._lock, _explain_errors():
             try:
                 return self._send(spec, held)
             except OSError:  # it was killed: start another
@@ -110,7 +110,7 @@ class Launcher:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.policy.call_parts import decompose
 from cowork_jupyter.policy.calls import Preview
-from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
+from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 from cowork_jupyter.tools.registry import tools_with_kernels
@@ -34,11 +34,11 @@ def decided(
     allow: Sequence[str] = (),
     deny: Sequence[str] = (),
     code: str = "",
-) -> Judgement:
+) -> DecidedCall:
     """What the gate says where commands are confined."""
     rules = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in allow]
     rules += [read_rule(Effect.DENY, text, Scope.SESSION) for text in deny]
     assert not [rule.problem for rule in rules if rule.problem]
     preview = Preview("code", code) if code else None
     call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, preview=preview)
-    return judge(role, call, DecisionContext(anchors, RuleSet(rules), confined=True))
+    return decide_call(role, call, DecisionContext(anchors, RuleSet(rules), confined=True))

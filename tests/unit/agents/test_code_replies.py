@@ -14,7 +14,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.tools.kernel.state import CellFailure, CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import CellFailure, CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, text
@@ -35,9 +35,11 @@ class Kernel(NoKernels):
         self.ran: list[str] = []
         self.prints = "42\n"
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.ran.append(run.code.source)
-        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": self.prints},))
+        return CodeResult(
+            run.path, ({"output_type": "stream", "name": "stdout", "text": self.prints},)
+        )
 
 
 def kernel_of(bench: Bench) -> Kernel:
@@ -169,8 +171,8 @@ async def test_below_a_failure_the_corrected_block_is_asked_for(
     assert likeliest == 0 < other, "the likeliest code would be the same again"
 
 
-async def failing(workspace: Workspace, run: CodeRun) -> Ran:
-    return Ran(run.path, failure=CellFailure("NameError", "name 'pd' is not defined"))
+async def failing(workspace: Workspace, run: CodeRun) -> CodeResult:
+    return CodeResult(run.path, failure=CellFailure("NameError", "name 'pd' is not defined"))
 
 
 @pytest.mark.process

@@ -15,7 +15,7 @@ from cowork_jupyter.domain.expectations import Expectation, Measured
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.store import PlanRevision
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, result, text
@@ -37,9 +37,9 @@ class Kernel(NoKernels):
         self.asked = 0
         self.running = True
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.rows = int(run.code.source)
-        return Ran(run.path)
+        return CodeResult(run.path)
 
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]

@@ -17,7 +17,7 @@ from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.tools.kernel.scratch import require_notebook
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran, Variables
+from cowork_jupyter.tools.kernel.state import CodeResult, CodeRun, NoKernels, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 
@@ -38,9 +38,9 @@ class HomeKernel(NoKernels):
     def __init__(self) -> None:
         self.used: list[str] = []
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.used.append(run.path)
-        return Ran(run.path)
+        return CodeResult(run.path)
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         self.used.append(path)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.agents.run.limits import (
     MAX_REPLY_TOKENS,
-    CircleGuard,
     LimitReached,
+    LoopDetector,
     RunLimits,
-    find_circle,
+    find_loop,
 )
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
@@ -425,44 +425,44 @@ def a_call(tool: str, **parameters: Any) -> ToolCall:
     ],
 )
 def test_circles_are_three_alike_or_two_in_turn(turns: str, circle: str | None) -> None:
-    assert find_circle(["" if turn == "-" else turn for turn in turns]) == circle
+    assert find_loop(["" if turn == "-" else turn for turn in turns]) == circle
 
 
-def told(guard: CircleGuard, *turns: list[ToolCall]) -> list[str | None]:
+def told(guard: LoopDetector, *turns: list[ToolCall]) -> list[str | None]:
     return [guard.observe(turn) for turn in turns]
 
 
 def test_parameters_count_and_their_order_does_not() -> None:
     one, same = a_call("grep", pattern="x", path="."), a_call("grep", path=".", pattern="x")
     other = a_call("grep", pattern="y", path=".")
-    assert told(CircleGuard(), [one], [same], [other]) == [None] * 3
-    assert told(CircleGuard(), [one], [same], [one]) == [None, None, SAME]
+    assert told(LoopDetector(), [one], [same], [other]) == [None] * 3
+    assert told(LoopDetector(), [one], [same], [one]) == [None, None, SAME]
 
 
 def test_all_calls_of_a_turn_count_together() -> None:
     a, b = a_call("read_file", path="a"), a_call("read_file", path="b")
-    assert told(CircleGuard(), [a], [a, b], [a]) == [None] * 3
-    assert told(CircleGuard(), [a, b], [a, b], [a, b]) == [None, None, SAME]
+    assert told(LoopDetector(), [a], [a, b], [a]) == [None] * 3
+    assert told(LoopDetector(), [a, b], [a, b], [a, b]) == [None, None, SAME]
 
 
 def test_a_circle_is_told_once_and_then_must_close_again() -> None:
     turns = [[a_call("read_file", path="a")]] * 6
-    assert told(CircleGuard(), *turns) == [None, None, SAME, None, None, SAME]
+    assert told(LoopDetector(), *turns) == [None, None, SAME, None, None, SAME]
 
 
 @given(st.lists(st.integers(), unique=True, max_size=30))
 def test_who_always_does_something_new_is_never_in_a_circle(paths: list[int]) -> None:
     turns = [[a_call("read_file", path=path)] for path in paths]
-    assert told(CircleGuard(), *turns) == [None] * len(paths)
+    assert told(LoopDetector(), *turns) == [None] * len(paths)
 
 
 @given(st.lists(st.sampled_from(["A", "B", ""]), max_size=40))
 def test_a_circle_is_told_within_the_turns_that_close_it(turns: list[str]) -> None:
-    guard, seen = CircleGuard(), list[str]()
+    guard, seen = LoopDetector(), list[str]()
     for turn in turns:
         seen.append(turn)
         circle = guard.observe([a_call(turn)] if turn else [])
-        assert bool(circle) == bool(find_circle(seen))
+        assert bool(circle) == bool(find_loop(seen))
         if circle:
             seen.clear()
 
@@ -470,11 +470,11 @@ def test_a_circle_is_told_within_the_turns_that_close_it(turns: list[str]) -> No
 @given(st.recursive(st.none() | st.text() | st.floats(), st.lists, max_leaves=5))
 def test_any_parameters_can_be_compared(value: Any) -> None:
     turn = [a_call("run", value=value)]
-    assert told(CircleGuard(), turn, turn, turn) == [None, None, SAME]
+    assert told(LoopDetector(), turn, turn, turn) == [None, None, SAME]
 
 
 def test_different_code_that_fails_alike_is_a_circle() -> None:
-    guard = CircleGuard()
+    guard = LoopDetector()
     calls = [ToolCall(tool="run_code", parameters={"code": f"f({n})"}) for n in range(4)]
     assert guard.observe(calls[:1], "KeyError: 'a'") is None
     assert guard.observe(calls[1:2], "KeyError: 'b'") is None
@@ -483,7 +483,7 @@ def test_different_code_that_fails_alike_is_a_circle() -> None:
 
 
 def test_success_between_errors_is_no_circle() -> None:
-    guard = CircleGuard()
+    guard = LoopDetector()
     errors = ["KeyError: 'a'", "KeyError: 'a'", "", "KeyError: 'a'"]
     turns = [[ToolCall(tool="run_code", parameters={"code": str(n)})] for n in range(4)]
     assert [guard.observe(*turn) for turn in zip(turns, errors, strict=True)] == [None] * 4

@@ -11,12 +11,12 @@ import pytest
 from cowork_jupyter.agents.pools.worker import (
     CHECK_SECONDS,
     Outcome,
-    Proof,
     WorkerOrder,
+    WorkspaceProof,
     _perform,
     _run_while,
     grant,
-    sees,
+    sees_workspace,
 )
 from cowork_jupyter.domain.errors import CoworkError, NotFound
 from cowork_jupyter.domain.roles import AgentRole
@@ -132,10 +132,10 @@ async def test_a_command_that_counts_on_a_sandbox_does_not_run_without_one(
 
 
 def test_who_sees_another_folder_cannot_know_the_proof(tmp_path: Path) -> None:
-    proof = Proof.in_folder(tmp_path)
-    assert not sees(proof)
+    proof = WorkspaceProof.in_folder(tmp_path)
+    assert not sees_workspace(proof)
     proof.write()
-    assert sees(proof)
-    assert not sees(replace(proof, token="another"))
+    assert sees_workspace(proof)
+    assert not sees_workspace(replace(proof, token="another"))
     proof.remove()
     assert list(tmp_path.iterdir()) == []

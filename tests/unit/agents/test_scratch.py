@@ -13,9 +13,9 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.record.deviations import only_looks
-from cowork_jupyter.record.trail import LoggedUse
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.record.deviations import only_reads
+from cowork_jupyter.record.step_traces import LoggedToolUse
+from cowork_jupyter.tools.kernel.state import CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
@@ -31,8 +31,10 @@ SCRATCH = {"code": "6 * 7", "where": "scratch"}
 class Kernel(NoKernels):
     """That of a notebook; whatever it runs, it says so."""
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
-        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": "kernel\n"},))
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
+        return CodeResult(
+            run.path, ({"output_type": "stream", "name": "stdout", "text": "kernel\n"},)
+        )
 
 
 def with_kernel(bench: Bench) -> None:
@@ -136,8 +138,8 @@ async def test_where_code_runs_that_does_not_say(
     (called,) = bench.messages(MessageType.TOOL_CALL)
     stored = called.data.model_dump()["parameters"]
     assert (stored.get("where") == "scratch") == (where == "scratch")
-    use = LoggedUse("run_code", called, [called.id])
-    assert only_looks(use, tools_with_kernels()) == (where == "scratch")
+    use = LoggedToolUse("run_code", called, [called.id])
+    assert only_reads(use, tools_with_kernels()) == (where == "scratch")
 
 
 @pytest.mark.process

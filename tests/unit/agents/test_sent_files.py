@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.agents.pools import parcels, sent_files
-from cowork_jupyter.agents.pools.parcels import bring_home, pack
+from cowork_jupyter.agents.pools.parcels import pack, write_back
 from cowork_jupyter.agents.pools.sent_files import CopiedTree, FileStore, Layout, RemoteChange
 from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, InvalidInput
 from cowork_jupyter.tools.base import Clearance
@@ -119,7 +119,7 @@ async def test_what_comes_back_is_written(home: Workspace, there: There) -> None
         RemoteChange("data/1.csv", None),
         RemoteChange("new/n.txt", b"n"),
     ]
-    assert bring_home(home, layout, changes) == ["a.txt", "data/1.csv", "new/n.txt"]
+    assert write_back(home, layout, changes) == ["a.txt", "data/1.csv", "new/n.txt"]
     assert (home.root / "a.txt").read_text() == "b"
     assert not (home.root / "data" / "1.csv").exists()
     assert (home.root / "new" / "n.txt").read_text() == "n"
@@ -133,7 +133,7 @@ async def test_what_was_changed_here_or_was_not_sent_is_not_overwritten(
     layout = await there.get(home, "a.txt")
     (home.root / "a.txt").write_text("mine")
     with pytest.raises(Conflict, match=path) as raised:
-        bring_home(home, layout, [RemoteChange("new.txt", b"n"), RemoteChange(path, b"b")])
+        write_back(home, layout, [RemoteChange("new.txt", b"n"), RemoteChange(path, b"b")])
     assert raised.value.code == "changed_at_home"
     assert (home.root / "a.txt").read_text() == "mine"
     assert (home.root / "run.sh").read_text() == "echo"
@@ -147,7 +147,7 @@ async def test_nothing_is_written_where_a_call_may_not(
 ) -> None:
     layout = await there.get(home, "a.txt")
     with pytest.raises(Forbidden):
-        bring_home(home, layout, [RemoteChange(path, b"x")])
+        write_back(home, layout, [RemoteChange(path, b"x")])
     assert (home.root / ".env").read_text() == "KEY=1"
     assert not (home.root.parent / "out.txt").exists()
 

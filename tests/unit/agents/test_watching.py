@@ -23,11 +23,11 @@ from cowork_jupyter.effects.warnings.case import WatchedRun
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
+    CodeResult,
     CodeRun,
     KernelTables,
     Look,
     NoKernels,
-    Ran,
 )
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
@@ -58,10 +58,10 @@ class Kernel(NoKernels):
         self.asked: list[list[Look]] = []
         self.ran: list[str] = []
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.ran.append(run.code.source)
         printed = {"output_type": "stream", "name": "stdout", "text": "done\n"}
-        return Ran(run.path, (printed,), self.failure)
+        return CodeResult(run.path, (printed,), self.failure)
 
     async def tables(
         self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float

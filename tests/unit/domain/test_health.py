@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from cowork_jupyter.domain import health
-from cowork_jupyter.domain.health import lack_of
+from cowork_jupyter.domain.health import missing_extra
 
 
 def hide_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,13 +20,13 @@ def hide_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_here_lacks_nothing() -> None:
-    assert lack_of("mcp") == lack_of("acp") == ""
+    assert missing_extra("mcp") == missing_extra("acp") == ""
 
 
 def test_what_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_package(monkeypatch)
-    assert lack_of("mcp") == "A package is missing. Run: pip install 'cowork-jupyter[mcp]'"
-    assert "cowork-jupyter[acp]" in lack_of("acp")
+    assert missing_extra("mcp") == "A package is missing. Run: pip install 'cowork-jupyter[mcp]'"
+    assert "cowork-jupyter[acp]" in missing_extra("acp")
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_what_somebody_else_brought_may_be_too_old(
     monkeypatch: pytest.MonkeyPatch, found: str, is_enough: bool
 ) -> None:
     monkeypatch.setattr(health, "version", lambda _package: found)
-    assert (lack_of("mcp") == "") is is_enough
+    assert (missing_extra("mcp") == "") is is_enough
     if not is_enough:
-        assert f"mcp {found} is too old; 2 or newer is needed." in lack_of("mcp")
+        assert f"mcp {found} is too old; 2 or newer is needed." in missing_extra("mcp")
 
 
 @pytest.mark.parametrize(("found", "is_enough"), [("0.11.1", False), ("0.12.1", True)])
@@ -47,4 +47,4 @@ def test_smaller_numbers_count_too(
     monkeypatch: pytest.MonkeyPatch, found: str, is_enough: bool
 ) -> None:
     monkeypatch.setattr(health, "version", lambda _package: found)
-    assert (lack_of("acp") == "") is is_enough
+    assert (missing_extra("acp") == "") is is_enough

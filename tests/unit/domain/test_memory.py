@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cowork_jupyter.domain.memory import MemoryNote, lines_in, notes_in, with_notes, without
+from cowork_jupyter.domain.memory import MemoryNote, lines_in, notes_in, remove_note, with_notes
 
 SALES = MemoryNote(section="Files", about="`sales.csv`", says="columns `date`, `units`")
 JOIN = MemoryNote(section="Joins", about="`sales.csv` + `stores.csv`", says="join on `store`")
@@ -51,10 +51,10 @@ def test_notes_are_read_back_also_with_colons_in_what_they_are_about() -> None:
 
 def test_lines_with_some_words_are_forgotten_and_headings_stay() -> None:
     made = with_notes("", [SALES, JOIN], TODAY)
-    left = without(made, "STORES.csv")
+    left = remove_note(made, "STORES.csv")
     assert notes_in(left) == [SALES]
     assert "## Joins" in left
-    assert without(made, "nothing of it") == made
+    assert remove_note(made, "nothing of it") == made
 
 
 def test_lines_are_told_with_the_heading_above_them() -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.domain.plan_order import Improved
+from cowork_jupyter.domain.plan_order import ImprovedPlan
 from cowork_jupyter.domain.plan_order import improve_order as improve_with
 
 READING = {"read_file", "grep", "read_files"}
 
 
-def improve_order(plan: Plan) -> Improved:
+def improve_order(plan: Plan) -> ImprovedPlan:
     return improve_with(plan, READING)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.expectations import Expectation, Measured, unchecked
-from cowork_jupyter.effects.checking import broken_in_words, check, in_words
+from cowork_jupyter.effects.checking import broken_expectation_text, check, expectation_text
 
 
 def expect(check: str, **fields: Any) -> Expectation:
@@ -48,7 +48,7 @@ WORDS = [
 
 @pytest.mark.parametrize(("one", "words"), WORDS, ids=[words for _, words in WORDS])
 def test_people_read_what_is_expected(one: Expectation, words: str) -> None:
-    assert in_words(one) == words
+    assert expectation_text(one) == words
 
 
 MET = [
@@ -129,7 +129,7 @@ def test_what_is_broken_says_what_is_the_case_instead(
 def test_a_broken_one_is_a_whole_sentence() -> None:
     broken = check(expect("rows", value=12431), Measured(value=12612)).broken
     assert broken
-    assert broken_in_words(broken) == "orders: expected rows = 12,431 — it is 12,612"
+    assert broken_expectation_text(broken) == "orders: expected rows = 12,431 — it is 12,612"
 
 
 def test_a_table_that_is_not_there_yet_breaks_nothing_unless_it_must_be() -> None:

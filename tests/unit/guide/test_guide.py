@@ -350,7 +350,7 @@ class Kernel:
                 return spoken
         raise AssertionError("the guide does not come to an end")
 
-    def made(self, tool: str) -> list[dict[str, Any]]:
+    def calls_to(self, tool: str) -> list[dict[str, Any]]:
         """The parameters of the calls of a tool."""
         return [one["parameters"] for one in self.calls if one["tool"] == tool]
 
@@ -368,7 +368,7 @@ class Kernel:
             case "read_notebook":
                 return ToolResult("", "", {"cells": self.cells})
             case "insert_cell":
-                number = len(self.made("insert_cell"))
+                number = len(self.calls_to("insert_cell"))
                 return ToolResult("", "", {"cell_id": f"k{number}", "fingerprint": f"f{number}"})
             case "edit_cell":
                 return ToolResult("", "", {"cell_id": parameters["cell_id"], "fingerprint": "new"})
@@ -391,7 +391,7 @@ def test_with_a_notebook_it_writes_short_cells_one_below_the_other() -> None:
     kernel.outputs = [NOTHING, SUMS, NOTHING]
     said = kernel.ask(asked)
     assert "highest N: 110; lowest S: 99.50" in said
-    reading, computing, drawing = kernel.made("insert_cell")
+    reading, computing, drawing = kernel.calls_to("insert_cell")
     assert reading["source"].splitlines() == [
         "import pandas as pd",
         "",
@@ -401,7 +401,7 @@ def test_with_a_notebook_it_writes_short_cells_one_below_the_other() -> None:
     assert "import" not in computing["source"] + drawing["source"]
     places = [one["after"] for one in (reading, computing, drawing)]
     assert places == ["c1", "k1", "k2"], "below the cell that asked, and what this job wrote there"
-    assert [one["where"] for one in kernel.made("run_code")] == ["scratch"], "nobody is asked"
+    assert [one["where"] for one in kernel.calls_to("run_code")] == ["scratch"], "nobody is asked"
 
 
 def test_what_the_notebook_has_is_used_by_its_own_name() -> None:
@@ -409,7 +409,7 @@ def test_what_the_notebook_has_is_used_by_its_own_name() -> None:
     kernel.variables = "pandas: module\ndf: pandas.DataFrame · 60×3\nby_region: int · 1"
     kernel.outputs = [SUMS, NOTHING]
     kernel.ask("plot total price by region in data/sales.csv")
-    first, _drawn = kernel.made("insert_cell")
+    first, _drawn = kernel.calls_to("insert_cell")
     assert first["source"].startswith('price_by_region = df.groupby("region")["price"].sum()')
 
 
@@ -418,10 +418,10 @@ def test_a_cell_that_fails_is_mended_and_those_below_run_again() -> None:
     failed = CoworkError("UnicodeDecodeError: 'utf-8' codec", code="code_failed")
     kernel.outputs = [failed, NOTHING, SUMS, NOTHING]
     kernel.ask("plot total price by region in data/sales.csv")
-    (mended,) = kernel.made("edit_cell")
+    (mended,) = kernel.calls_to("edit_cell")
     assert (mended["cell_id"], mended["fingerprint"]) == ("k1", "f1")
     assert 'encoding_errors="replace"' in mended["source"]
-    assert [one["cell_id"] for one in kernel.made("run_cell")] == ["k1", "k1", "k2", "k3"]
+    assert [one["cell_id"] for one in kernel.calls_to("run_cell")] == ["k1", "k1", "k2", "k3"]
 
 
 def test_numbers_that_turn_out_to_be_texts_are_read_again_as_numbers() -> None:
@@ -430,7 +430,7 @@ def test_numbers_that_turn_out_to_be_texts_are_read_again_as_numbers() -> None:
     kernel.outputs = [NOTHING, texts, NOTHING, NOTHING, SUMS, NOTHING]
     said = kernel.ask("plot total price by region in data/sales.csv")
     assert "highest N: 110" in said
-    (mended,) = kernel.made("edit_cell")
+    (mended,) = kernel.calls_to("edit_cell")
     assert 'pd.to_numeric(sales["price"], errors="coerce")' in mended["source"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.guide.file_names import named_in
+from cowork_jupyter.guide.file_names import named_paths
 from cowork_jupyter.guide.notebook import (
     cells_in,
     explain_cells,
@@ -40,21 +40,21 @@ def test_words_tell_what_is_wanted_of_a_notebook(text: str, intent: str | None) 
 
 def test_files_are_found_by_path_name_or_stem() -> None:
     paths = ["data/sales.csv", "data/sales_2.csv", "customers.csv"]
-    assert named_in("profile data/sales.csv", paths) == ["data/sales.csv"]
-    assert named_in("profile sales_2.csv", paths) == ["data/sales_2.csv"]
-    assert named_in("join customers with sales", paths) == ["customers.csv", "data/sales.csv"]
+    assert named_paths("profile data/sales.csv", paths) == ["data/sales.csv"]
+    assert named_paths("profile sales_2.csv", paths) == ["data/sales_2.csv"]
+    assert named_paths("join customers with sales", paths) == ["customers.csv", "data/sales.csv"]
 
 
 def test_of_files_with_one_name_the_one_that_the_text_means_is_found() -> None:
     paths = ["a/data/sales.csv", "b/data/sales.csv", "b/sales.csv", "data/sales.csv"]
-    assert named_in("clean sales.csv", paths, "b") == ["b/sales.csv"]
-    assert named_in("clean ./sales.csv", paths, "b") == ["b/sales.csv"]
-    assert named_in("clean sales", paths, "b") == ["b/sales.csv"]
-    assert named_in("clean data/sales.csv", paths, "b") == ["b/data/sales.csv"]
-    assert named_in("clean ../data/sales.csv", paths, "b") == ["data/sales.csv"]
-    assert named_in("clean `data/sales.csv`", paths) == ["data/sales.csv"]
-    assert named_in("clean a/data/sales.csv", paths, "b") == ["a/data/sales.csv"]
-    assert named_in("clean /home/ada/x/sales.csv", ["b/sales.csv"]) == ["b/sales.csv"]
+    assert named_paths("clean sales.csv", paths, "b") == ["b/sales.csv"]
+    assert named_paths("clean ./sales.csv", paths, "b") == ["b/sales.csv"]
+    assert named_paths("clean sales", paths, "b") == ["b/sales.csv"]
+    assert named_paths("clean data/sales.csv", paths, "b") == ["b/data/sales.csv"]
+    assert named_paths("clean ../data/sales.csv", paths, "b") == ["data/sales.csv"]
+    assert named_paths("clean `data/sales.csv`", paths) == ["data/sales.csv"]
+    assert named_paths("clean a/data/sales.csv", paths, "b") == ["a/data/sales.csv"]
+    assert named_paths("clean /home/ada/x/sales.csv", ["b/sales.csv"]) == ["b/sales.csv"]
 
 
 def shown(*cells: tuple[str, str, str]) -> dict[str, Any]:

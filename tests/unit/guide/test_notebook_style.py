@@ -29,8 +29,8 @@ def style(variables: str, *sources: str, folder: str = ".") -> Style:
 def test_an_empty_notebook_is_written_with_pandas_and_matplotlib() -> None:
     found = style("")
     assert (found.frames, found.charts) == ("pandas", "matplotlib")
-    assert not found.loaded
-    assert not found.taken
+    assert not found.loaded_tables
+    assert not found.used_names
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ FRAME = "pd:module df:pandas.DataFrame"
 
 def test_a_table_that_was_read_is_known_by_its_name() -> None:
     expected = {"data/sales.csv": TableVariable("df", frozenset({"date"}))}
-    assert style(FRAME, READ).loaded == expected
-    assert style(FRAME, READ, 'df["total"] = df["a"] * 2').loaded == expected
-    moved = style(FRAME, READ.replace("data/", "../data/"), folder="work").loaded
+    assert style(FRAME, READ).loaded_tables == expected
+    assert style(FRAME, READ, 'df["total"] = df["a"] * 2').loaded_tables == expected
+    moved = style(FRAME, READ.replace("data/", "../data/"), folder="work").loaded_tables
     assert moved == expected, "as the notebook's folder sees it"
-    tidied = style(FRAME, READ, 'df["region"] = df["region"].str.strip()').loaded
+    tidied = style(FRAME, READ, 'df["region"] = df["region"].str.strip()').loaded_tables
     assert tidied["data/sales.csv"].tidied == {"region"}
 
 
@@ -84,21 +84,23 @@ def test_a_table_that_was_read_is_known_by_its_name() -> None:
     ],
 )
 def test_what_may_be_something_else_by_now_is_read_anew(variables: str, sources: list[str]) -> None:
-    assert not style(variables, *sources).loaded
+    assert not style(variables, *sources).loaded_tables
 
 
 def test_a_table_that_was_written_is_not_read_again() -> None:
     cells = ["out = df.copy()\nout['d'] = pd.to_datetime(out['d'])", "out.to_csv('out.csv')"]
     variables = "out:pandas.DataFrame"
-    assert style(variables, *cells).loaded == {"out.csv": TableVariable("out", frozenset({"d"}))}
-    assert not style(variables, *cells, "out = out.head()").loaded
+    assert style(variables, *cells).loaded_tables == {
+        "out.csv": TableVariable("out", frozenset({"d"}))
+    }
+    assert not style(variables, *cells, "out = out.head()").loaded_tables
 
 
 def test_names_in_cells_and_in_the_kernel_are_taken() -> None:
     found = style("hidden:int ax:Axes", "sales = 1", "ax = sales.plot()")
-    assert found.taken == {"hidden", "sales"}, "nobody needs `ax` any more"
-    assert "ax" in style("ax:Axes", "ax = sales.plot()", "ax.set_title('mine')").taken
+    assert found.used_names == {"hidden", "sales"}, "nobody needs `ax` any more"
+    assert "ax" in style("ax:Axes", "ax = sales.plot()", "ax.set_title('mine')").used_names
 
 
 def test_other_languages_and_broken_cells_tell_nothing() -> None:
-    assert style("", "%%sh\nls", "def (", "!pip install x").taken == frozenset()
+    assert style("", "%%sh\nls", "def (", "!pip install x").used_names == frozenset()

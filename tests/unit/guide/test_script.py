@@ -6,7 +6,7 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.script import GuideRun, Result, key_of, read_run
+from cowork_jupyter.guide.script import CallResult, GuideRun, call_key, read_run
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolResult
 
@@ -52,8 +52,10 @@ def test_results_belong_to_calls_by_their_ids_and_answers_to_questions() -> None
         said("user", "FAILED: Answer to “Which?”: that", MessageType.ROLE_CHANGE),
     )
     assert run.calls == {
-        key_of("read_file", {"path": "a"}): [Result(True, "one", {"total_lines": 1})],
-        key_of("read_file", {"path": "b"}): [Result(False, "Qwrt.", {"path": "b"}, "not_found")],
+        call_key("read_file", {"path": "a"}): [CallResult(True, "one", {"total_lines": 1})],
+        call_key("read_file", {"path": "b"}): [
+            CallResult(False, "Qwrt.", {"path": "b"}, "not_found")
+        ],
     }
     assert run.answers == {"Which?": "this"}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.llm.reachable import KnownServer, ServedModel, find_servers
+from cowork_jupyter.llm.model_probe import KnownServer, ServedModel, find_servers
 
 Answers = dict[str, Any]
 
@@ -20,7 +20,7 @@ Answers = dict[str, Any]
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """These servers are there, however busy the machine is."""
-    monkeypatch.setattr("cowork_jupyter.llm.reachable._PROBE_TIMEOUT", 60.0)
+    monkeypatch.setattr("cowork_jupyter.llm.model_probe._PROBE_TIMEOUT", 60.0)
 
 
 @contextmanager

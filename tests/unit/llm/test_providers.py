@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.connection import KEY_VARIABLES, Connection
-from cowork_jupyter.llm import reachable
+from cowork_jupyter.llm import model_probe
+from cowork_jupyter.llm.model_probe import probe
 from cowork_jupyter.llm.providers import (
     LOCAL_HOSTS,
     Provider,
@@ -17,7 +18,6 @@ from cowork_jupyter.llm.providers import (
     find_model,
     provider_at,
 )
-from cowork_jupyter.llm.reachable import probe
 
 KEY = "sk-of-this-provider-1"
 
@@ -54,7 +54,7 @@ class Seen:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *models: str) -> None:
         self.body = str({"data": [{"id": one} for one in models]}).replace("'", '"').encode()
         self.requests: list[Any] = []
-        monkeypatch.setattr(reachable, "open_url", self)
+        monkeypatch.setattr(model_probe, "open_url", self)
 
     def __call__(self, request: Any, _timeout: float) -> Seen:
         self.requests.append(request)

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy import administrator as module
 from cowork_jupyter.policy.administrator import Administrator, is_beyond_user
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, judge
+from cowork_jupyter.policy.decision import DecisionContext, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rulebook import RuleBook
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
@@ -137,7 +137,7 @@ def test_no_rule_of_the_users_lifts_one_of_the_administrators(tmp_path: Path) ->
     for tool, effect in (("delete_file", Effect.DENY), ("update_file", Effect.ASK)):
         given = {"path": "a.txt"}
         call = decompose(tool, frozenset({Permission.WRITE_FILES}), given, anchors)
-        judgement = judge(AgentRole.ACTOR, call, around)
+        judgement = decide_call(AgentRole.ACTOR, call, around)
         assert judgement.effect is effect
         assert "(admin)" in judgement.because[0]
         assert judgement.narrowest_rules(anchors) == []  # "always" would change nothing
@@ -155,4 +155,4 @@ def test_a_command_that_may_reach_any_host_is_denied_what_is_denied_above(
     given = {"command": "python fetch.py", "needs_network": True}
     call = decompose("execute_command", frozenset({Permission.EXECUTE_COMMANDS}), given, anchors)
     around = DecisionContext(anchors, book.for_job(None), confined=True)
-    assert judge(AgentRole.ACTOR, call, around).effect is Effect.DENY
+    assert decide_call(AgentRole.ACTOR, call, around).effect is Effect.DENY

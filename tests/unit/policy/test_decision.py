@@ -15,10 +15,10 @@ from cowork_jupyter.policy.call_parts import decompose
 from cowork_jupyter.policy.calls import Preview
 from cowork_jupyter.policy.decision import (
     UNCONFINED,
+    DecidedCall,
     DecisionContext,
-    Judgement,
     always_denied,
-    judge,
+    decide_call,
 )
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs
@@ -48,10 +48,10 @@ def decided(
     confined: bool = True,
     anchors: AnchorDirs = GROUNDS,
     rewrite: bool = False,
-) -> Judgement:
+) -> DecidedCall:
     preview = Preview("diff", "", rewrite)
     call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, preview=preview)
-    return judge(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined))
+    return decide_call(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined))
 
 
 def command(text: str, *rules: Rule, **given: Any) -> Effect:
@@ -279,12 +279,12 @@ def test_without_a_sandbox_only_a_policy_that_names_the_very_command_allows_it(
     call = decompose(
         "execute_command", TOOLS["execute_command"].permissions, {"command": text}, GROUNDS
     )
-    assert judge(AgentRole.ACTOR, call, DecisionContext(GROUNDS, rules)).effect is ASK
+    assert decide_call(AgentRole.ACTOR, call, DecisionContext(GROUNDS, rules)).effect is ASK
     around = DecisionContext(GROUNDS, rules, unattended=rules)
-    assert judge(AgentRole.ACTOR, call, around).effect is effect
+    assert decide_call(AgentRole.ACTOR, call, around).effect is effect
     denied = RuleSet([*rules, rule(DENY, "execute_command(pytest)")])
     strict = DecisionContext(GROUNDS, denied, unattended=denied)
-    assert judge(AgentRole.ACTOR, call, strict).effect is DENY
+    assert decide_call(AgentRole.ACTOR, call, strict).effect is DENY
 
 
 def test_a_tester_runs_plain_commands_in_its_sandbox_and_none_without() -> None:

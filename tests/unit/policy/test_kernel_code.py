@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, judge
+from cowork_jupyter.policy.decision import DecisionContext, decide_call
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.kernel_code import UNSEEN, commands_in
 from cowork_jupyter.policy.paths import AnchorDirs
@@ -57,7 +57,7 @@ def test_no_code_breaks_it(code: str) -> None:
 def decided(code: str, *rules: Any, grant: Grant | None = None) -> Effect:
     needed = {Permission.EXECUTE_COMMANDS}
     call = decompose("run_code", needed, {"code": code}, GROUNDS)
-    return judge(
+    return decide_call(
         AgentRole.ACTOR, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True)
     ).effect
 

@@ -9,7 +9,7 @@ import pytest
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
+from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.pins import Pins
@@ -37,10 +37,10 @@ def decided(
     permissions: frozenset[Permission] = RUNS,
     role: AgentRole = AgentRole.ACTOR,
     grant: Grant | None = None,
-) -> Judgement:
+) -> DecidedCall:
     pinned = pins.look_up(TOOL, NOW)
     call = decompose(TOOL, permissions, {"path": "/etc/passwd"}, GROUNDS, pinned=pinned)
-    return judge(role, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True))
+    return decide_call(role, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True))
 
 
 def test_a_tool_asks_although_a_plan_names_it(pins: Pins) -> None:

@@ -10,7 +10,7 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.record import Audit, Facts, audit
+from cowork_jupyter.record import Audit, ConversationLog, audit
 from cowork_jupyter.record.audit import StepAudit
 from cowork_jupyter.store import CheckpointRecord, PlanRevision
 from cowork_jupyter.tools.registry import default_tools
@@ -156,7 +156,7 @@ class Log:
     def result(self, step: str, text: str = "Done.", status: str = "completed") -> Message:
         return self.say(text, MessageType.TASK_RESULT, step, status=status, step_id=step)
 
-    def facts(self) -> Facts:
+    def facts(self) -> ConversationLog:
         revision = None
         if self.steps:
             steps = [{**one, "status": self._status(one["id"])} for one in self.steps]
@@ -173,7 +173,7 @@ class Log:
         job = self.job.model_copy(update={"tasks": list(self.tasks.values())})
         revisions = [revision] if revision else []
         log = (self.messages, self.events, self.checkpoints)
-        return Facts(self.context, revision, [job], *log, revisions)
+        return ConversationLog(self.context, revision, [job], *log, revisions)
 
     def _status(self, step: str) -> StepStatus:
         """As told; else a step that did anything has been completed."""

@@ -24,7 +24,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Redactor
 from cowork_jupyter.record.card import RunCard, run_card
-from cowork_jupyter.record.run import RecordedRun, run_of
+from cowork_jupyter.record.run import RecordedRun, read_run
 from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
 from tests.quick import each
 
@@ -344,7 +344,7 @@ class TestReading:
                 plan = plan_of({"action": f"plan {n}"})
                 changed = {"plan_id": f"plan_{n}", "revision": 1}
                 tx.save_plan(plan.model_copy(update=changed))
-        runs = [run_of(store, one.id) for one in jobs]
+        runs = [read_run(store, one.id) for one in jobs]
         assert [one.revision and one.revision.plan.steps[0].action for one in runs] == [
             *("plan 1", "plan 2")
         ]
@@ -358,7 +358,7 @@ class TestReading:
             tx.save_plan(plan_of({"action": "of before"}))
             tx.save_job(Job(id="job_1", context_id="ctx_1"))
             tx.append_message(message("Hello", role="user"))
-        assert run_of(store, "job_1").revision is None
+        assert read_run(store, "job_1").revision is None
 
 
 @pytest.mark.parametrize("before", ["", "> ", "- ", "1. > "])
@@ -405,7 +405,7 @@ class TestManyJobs:
             self.planned(tx, 1)
             self.executed(tx, 1, at=2)
             self.planned(tx, 2)
-        first, second = (run_of(store, f"made_{n}") for n in (1, 2))
+        first, second = (read_run(store, f"made_{n}") for n in (1, 2))
         assert [job.id for job in first.jobs] == ["made_1", "did_1"]
         assert (first.role, first.is_plan_ready) == (AgentRole.ACTOR, False)
         assert [task.result for task in first.tasks] == ["r1"]
@@ -421,7 +421,7 @@ class TestManyJobs:
             again = {"card_id": "made_1", "plan_id": "plan_1", "plan_revision": 2}
             tx.save_job(job_at(3, "again", role=AgentRole.PLANNER, **again))
             tx.save_plan(self.plan(1, revision=2))
-        run = run_of(store, "made_1")
+        run = read_run(store, "made_1")
         assert run.revision is not None
         assert (run.revision.revision, run.is_plan_ready, run.tasks) == (2, True, [])
         assert run.role is AgentRole.PLANNER
@@ -432,7 +432,7 @@ class TestManyJobs:
             self.planned(tx, 1)
             self.executed(tx, 1, at=2)
             tx.save_plan(self.plan(1, revision=2))  # edited on the plan's own card
-        run = run_of(store, "did_1")
+        run = read_run(store, "did_1")
         assert run.revision is not None
         assert (run.revision.revision, run.is_plan_ready) == (1, False)
         assert [task.result for task in run.tasks] == ["r1"]

@@ -15,7 +15,7 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.record import ExportFormat, Facts, Redactor, audit, export
+from cowork_jupyter.record import ConversationLog, ExportFormat, Redactor, audit, export
 from cowork_jupyter.store import CheckpointRecord, PlanRevision
 
 from .logs import TOOLS
@@ -130,9 +130,9 @@ class Dice(Random):
         status = self.choice(list(JobStatus))
         return Job(id=name, context_id="c", status=status, usage=usage, tasks=tasks)
 
-    def log(self) -> Facts:
+    def log(self) -> ConversationLog:
         taken = {"tool": self.mostly(TOOL_NAMES), "files": self.mostly([self.some(PATHS)])}
-        return Facts(
+        return ConversationLog(
             context=Context(id="c"),
             revision=self.plan(),
             jobs=[self.job(name) for name in JOBS],

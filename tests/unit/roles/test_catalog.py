@@ -71,7 +71,7 @@ def test_a_workspaces_role_is_inert_until_it_is_trusted(
 ) -> None:
     file = declare(folder, based_on="actor")
     assert names(catalog) == []
-    role = catalog.living(AgentRole("statistician"))
+    role = catalog.resolve(AgentRole("statistician"))
     assert (role.is_known, role.spec.permissions) == (False, READ)
     (offer,) = trust.offers()
     assert (offer.kind, offer.name, offer.detail) == ("role", "statistician", file.read_text())
@@ -115,7 +115,7 @@ def test_another_workspace_gives_no_rights(
     role = catalog.chosen("statistician")
     elsewhere = RoleCatalog(workspace=tmp_path / "elsewhere", trusts=lambda _offer: True)
     assert role.spec.permissions == ALL
-    assert elsewhere.living(role).spec.permissions == READ
+    assert elsewhere.resolve(role).spec.permissions == READ
     assert AgentRole("statistician").spec.permissions == READ
     assert pickle.loads(pickle.dumps(AgentRole("statistician"))).spec.permissions == READ
     assert pickle.loads(pickle.dumps(role)).spec == role.spec, "a worker has no catalogue"

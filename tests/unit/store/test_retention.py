@@ -52,7 +52,7 @@ def tables(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
 def set_aside(store: Store, context: Context) -> None:
     with store.transaction() as tx:
-        tx.set_context_aside(context.id)
+        tx.trash_context(context.id)
 
 
 def test_it_is_gone_from_all_tables_and_comes_back_whole(store: Store, path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context, FoundContext
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
-from cowork_jupyter.store import Store, migrations, reading
+from cowork_jupyter.store import Store, migrations, reader
 from cowork_jupyter.store.search import grams_of, query
 
 from .appending import append_message
@@ -70,7 +70,7 @@ def test_a_common_short_word_is_found_in_old_messages_too(
 ) -> None:
     conversation(store, "old", "to be", *["x"] * 100)
     conversation(store, "never", *["x"] * 5)
-    monkeypatch.setattr(reading, "FEW_MESSAGES", 0)
+    monkeypatch.setattr(reader, "FEW_MESSAGES", 0)
     assert found(store, "to") == ["old"]
 
 
@@ -91,7 +91,7 @@ def test_a_hit_comes_with_the_words_around_it(store: Store) -> None:
 def test_deleted_ones_are_not_in_the_index_until_they_are_back(store: Store) -> None:
     keep, drop = conversation(store, "keep", "needle one"), conversation(store, "drop", "needle")
     with store.transaction() as tx:
-        tx.set_context_aside(drop.id)
+        tx.trash_context(drop.id)
     assert found(store, "needle") == ["keep"]
     assert indexed(store, "needle") == 1
     with store.transaction() as tx:

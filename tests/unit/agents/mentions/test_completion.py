@@ -51,8 +51,8 @@ async def desk(settings: Settings, scripted: ScriptedServer) -> AsyncIterator[De
 async def offered(desk: Desk, typed: str, **more: bool) -> CompletionItems:
     service = desk.bench.service
     log = RunLog(service.journal, desk.bench.context.id, "", AgentRole.PLANNER)
-    reach = service.factory.reach(log, NOTEBOOK)
-    return await service.completion.offers(reach, typed, **more)
+    scope = service.factory.mention_scope(log, NOTEBOOK)
+    return await service.completion.offers(scope, typed, **more)
 
 
 async def texts(desk: Desk, typed: str, **more: bool) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.agents.suggestions.cell_context import CellContext
 from cowork_jupyter.agents.suggestions.completion import (
     CompletionCache,
     complete_part,
     completion_messages,
     fit_completion,
 )
-from cowork_jupyter.agents.suggestions.surroundings import Surroundings
 from cowork_jupyter.domain.suggestions import NearbyCell, SuggestionRequest
 from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.tools.kernel.state import Variable
@@ -49,7 +49,7 @@ def test_it_ends_at_a_blank_line() -> None:
 def test_the_question_has_the_cell_the_cells_above_and_what_is_in_tables() -> None:
     table = Variable("df", "DataFrame", "2 rows", ("columns:", "  'region'  str  nulls 0"))
     cells = (NearbyCell(id="a", source="import os\ndf = load()"), NearbyCell(id="b", source="df."))
-    around = Surroundings(cells, (table, Variable("far", "int", "1")))
+    around = CellContext(cells, (table, Variable("far", "int", "1")))
     request = SuggestionRequest(kind="complete", cell_id="b", source="df.\n# end", cursor=3)
     _, user = completion_messages(request, around, Frame("123"))
     assert "df.<CURSOR>\n# end" in user["content"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.agents.suggestions.cell_context import CellContext, related_cells
 from cowork_jupyter.agents.suggestions.prompts import Prompter, failure_text
-from cowork_jupyter.agents.suggestions.surroundings import Surroundings, related_cells
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell, SuggestionRequest
 from cowork_jupyter.llm.frames import Frame
@@ -60,7 +60,7 @@ def test_cells_that_make_the_names_come_before_neighbours() -> None:
 def prompt(budget: int = 1_000, **request: object) -> str:
     table = Variable("sales", "DataFrame", "9 rows", ("columns:", "  'Region'  str  nulls 0",
                      "first rows:", "  'secret value'"))  # fmt: skip
-    around = Surroundings(CELLS, (table,))
+    around = CellContext(CELLS, (table,))
     given = {"kind": "fix", "cell_id": "f", "source": "sales['region']", **request}
     asked = SuggestionRequest.model_validate(given)
     messages = Prompter(Frame("42"), estimate_tokens, budget).messages(asked, around, ["x = 1"])

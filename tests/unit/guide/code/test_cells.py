@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from cowork_jupyter.guide.code import Style, TableVariable, cells_for, script_code
-from cowork_jupyter.guide.code.sheet import Charts, Frames
+from cowork_jupyter.guide.code.cells import Charts, Frames
 from cowork_jupyter.guide.request import Filter, Request
 from cowork_jupyter.guide.tables import ColumnFacts, Table, table_of
 
@@ -87,7 +87,7 @@ def test_cells_are_short_and_import_once(request_: Request, style: Style) -> Non
 def test_no_name_of_the_users_is_taken(request_: Request, style: Style) -> None:
     first = {name for cell in cells_for(request_, style) for name in _stored(cell.source)}
     assert first
-    taken = Style(style.frames, style.charts, EVERYTHING, taken=frozenset(first))
+    taken = Style(style.frames, style.charts, EVERYTHING, used_names=frozenset(first))
     second = {name for cell in cells_for(request_, taken) for name in _stored(cell.source)}
     assert not first & second
     assert all(name.isidentifier() for name in second)
@@ -125,8 +125,8 @@ def test_what_is_loaded_and_imported_is_used() -> None:
     style = Style(
         packages=EVERYTHING,
         modules={"pandas": "pandas"},
-        taken=frozenset({"df", "by_region"}),
-        loaded={SALES.path: TableVariable("df")},
+        used_names=frozenset({"df", "by_region"}),
+        loaded_tables={SALES.path: TableVariable("df")},
     )
     months = Request("aggregate", SALES, ("units",), time="date", period="month")
     (source,) = sources(months, style)

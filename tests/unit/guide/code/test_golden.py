@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.guide.code import Style, cells_for, output_of
-from cowork_jupyter.guide.code.sheet import Frames
+from cowork_jupyter.guide.code import Style, cells_for, output_file
+from cowork_jupyter.guide.code.cells import Frames
 from cowork_jupyter.guide.request import Aggregate, Filter, Request
 from cowork_jupyter.guide.tables import Table
 
@@ -298,7 +298,7 @@ def test_cleaning_ends_in_a_table_and_a_file(
     (shapes,) = results(request, style)
     rows = 120 if gaps != "drop" else 120 - sum(not row["revenue"] for row in ROWS)
     assert shapes == ((121, 5), (rows, 5))
-    cleaned = list(csv.DictReader((tmp_path / output_of(request)).read_text().splitlines()))
+    cleaned = list(csv.DictReader((tmp_path / output_file(request)).read_text().splitlines()))
     assert len(cleaned) == rows
     assert all(row["revenue"] for row in cleaned) == (gaps != "keep")
     assert {row["units"] for row in cleaned} == {str(n) for n in range(11)}, "whole numbers"

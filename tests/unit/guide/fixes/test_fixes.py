@@ -129,4 +129,4 @@ def test_hostile_cells_take_little_time(source: str, error: CellError) -> None:
 
 
 def test_edits_that_overlap_are_not_mixed() -> None:
-    assert CellCode("abcdef").edited((0, 3, "x"), (2, 4, "y")) in ("xdef", "abyef")
+    assert CellCode("abcdef").apply_edits((0, 3, "x"), (2, 4, "y")) in ("xdef", "abyef")

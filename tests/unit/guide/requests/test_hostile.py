@@ -12,7 +12,7 @@ from cowork_jupyter.guide.notebook import notebook_intent
 from cowork_jupyter.guide.smalltalk import topic_of
 from cowork_jupyter.guide.tables import ColumnFacts, Table, table_of
 from cowork_jupyter.guide.understanding import sentence, understand
-from cowork_jupyter.guide.understanding.language import asks, language_of
+from cowork_jupyter.guide.understanding.language import is_question, language_of
 
 from .workspaces import SALES, WORKSPACES
 
@@ -57,7 +57,7 @@ def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
     understand(text + " in `data/sales.csv`", WORKSPACES["shop"])
     notebook_intent(text)
     topic_of(text)
-    asks(text)
+    is_question(text)
     language_of(text)
     assert time.thread_time() - begin < SECONDS
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from cowork_jupyter.guide.reviewing.reviewed_file import (
+    ReviewedCell,
+    ReviewedFile,
+    ReviewRemark,
+    ReviewRule,
+)
 from cowork_jupyter.guide.reviewing.reviewer import remarks_on
-from cowork_jupyter.guide.reviewing.subject import ReviewedCell, ReviewRemark, ReviewRule, Subject
 from cowork_jupyter.tools.notebook.state import CellState
 
 
@@ -15,21 +20,21 @@ def cell(number: int, source: str, count: int | None, **more: Any) -> ReviewedCe
     return ReviewedCell(number, CellState(f"c{number}", kind, source, count, tags=tags), **more)
 
 
-def notebook(*sources: str, counts: Iterable[int | None] | None = None) -> Subject:
+def notebook(*sources: str, counts: Iterable[int | None] | None = None) -> ReviewedFile:
     """Run in order, unless it is said otherwise."""
     ran = list(counts) if counts is not None else list(range(1, len(sources) + 1))
     pairs = zip(sources, ran, strict=True)
     cells = [cell(at, source, count) for at, (source, count) in enumerate(pairs, 1)]
-    return Subject("work.ipynb", cells, "python", len(cells))
+    return ReviewedFile("work.ipynb", cells, "python", len(cells))
 
 
-def file(source: str, path: str = "work.py") -> Subject:
-    return Subject(path, [cell(0, source, None)], total=source.count("\n") + 1)
+def file(source: str, path: str = "work.py") -> ReviewedFile:
+    return ReviewedFile(path, [cell(0, source, None)], total=source.count("\n") + 1)
 
 
-def places(rule: ReviewRule, subject: Subject) -> list[tuple[int, int | None]]:
+def places(rule: ReviewRule, reviewed: ReviewedFile) -> list[tuple[int, int | None]]:
     """The cells and lines that a rule remarks on."""
-    return [(one.cell.number if one.cell else 0, one.line) for one in rule(subject)]
+    return [(one.cell.number if one.cell else 0, one.line) for one in rule(reviewed)]
 
 
 def all_words(remarks: Iterable[ReviewRemark]) -> str:

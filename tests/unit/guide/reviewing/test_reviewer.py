@@ -10,8 +10,8 @@ import pytest
 
 from cowork_jupyter.domain.replies import Review
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.guide.reviewing.reviewed_file import ReviewedFile
 from cowork_jupyter.guide.reviewing.reviewer import MAX_FINDINGS, review_of
-from cowork_jupyter.guide.reviewing.subject import Subject
 
 from ..desk import Desk, step
 from .cells import cell, file, notebook
@@ -171,7 +171,7 @@ def test_only_minor_findings_are_no_reason_to_ask_for_changes() -> None:
 
 def test_of_very_many_findings_the_worst_are_shown() -> None:
     imports = file("\n".join(f"import module{n}" for n in range(MAX_FINDINGS + 5)))
-    keys = Subject("work.ipynb", [cell(1, f"k = '{KEY}'", 1)], total=1)
+    keys = ReviewedFile("work.ipynb", [cell(1, f"k = '{KEY}'", 1)], total=1)
     found = review_of([imports, keys])
     assert found.findings[0].severity == "critical"
     assert len(found.findings) == MAX_FINDINGS + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.guide.reviewing.reviewed_file import ReviewedFile
 from cowork_jupyter.guide.reviewing.rules import (
     MAX_LENGTH,
     MAX_SIZE,
@@ -14,7 +15,6 @@ from cowork_jupyter.guide.reviewing.rules import (
     output_remarks,
     path_remarks,
 )
-from cowork_jupyter.guide.reviewing.subject import Subject
 from tests.effects.catalogue import NOTEBOOKS
 from tests.effects.notebooks import Notebook
 
@@ -65,9 +65,9 @@ def test_what_a_cell_shows_at_its_end_is_not_thrown_away() -> None:
 
 
 def test_a_file_is_read_as_a_whole_and_one_of_another_language_not_at_all() -> None:
-    subject = file("\n".join(LEAK))
-    assert places(analysis_remarks, subject) == [(0, 5)]
-    assert places(analysis_remarks, type(subject)("a.r", subject.cells, "R")) == []
+    reviewed = file("\n".join(LEAK))
+    assert places(analysis_remarks, reviewed) == [(0, 5)]
+    assert places(analysis_remarks, type(reviewed)("a.r", reviewed.cells, "R")) == []
 
 
 def test_what_is_too_long_is_left_out() -> None:
@@ -113,7 +113,7 @@ def test_a_cell_that_ended_with_an_error_is_found_unless_it_is_meant_to() -> Non
         cell(2, "1 / 0", 2, failed=True, tags=("raises-exception",)),
         cell(3, "1 / 1", 3),
     ]
-    assert places(error_remarks, Subject("work.ipynb", cells)) == [(1, None)]
+    assert places(error_remarks, ReviewedFile("work.ipynb", cells)) == [(1, None)]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_what_is_no_python_is_found_only_if_it_never_ran(
 
 @pytest.mark.parametrize(("size", "found"), [(0, 0), (MAX_SIZE, 0), (MAX_SIZE + 1, 1)])
 def test_a_very_large_output_is_found(size: int, found: int) -> None:
-    subject = Subject("work.ipynb", [cell(1, "df", 1, output_size=size)])
-    assert len(places(output_remarks, subject)) == found
+    reviewed = ReviewedFile("work.ipynb", [cell(1, "df", 1, output_size=size)])
+    assert len(places(output_remarks, reviewed)) == found
 
 
 @pytest.mark.parametrize(

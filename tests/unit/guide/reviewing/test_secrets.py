@@ -67,8 +67,8 @@ def test_what_is_no_secret_is_left_alone(source: str) -> None:
 
 def test_a_secret_in_a_text_or_a_file_counts_too() -> None:
     text = cell(3, f"Use the key\n{KEY}", None, kind="markdown")
-    subject = notebook("a = 1", "b = 2")
-    assert places(secret_remarks, type(subject)("work.ipynb", [*subject.cells, text])) == [(3, 2)]
+    reviewed = notebook("a = 1", "b = 2")
+    assert places(secret_remarks, type(reviewed)("work.ipynb", [*reviewed.cells, text])) == [(3, 2)]
     assert places(secret_remarks, file(f"import os\n\nKEY = '{HUB}'\n")) == [(0, 3)]
 
 

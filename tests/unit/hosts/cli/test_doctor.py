@@ -22,7 +22,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine
 from cowork_jupyter.hosts.cli.installation import security_promises
 from cowork_jupyter.hosts.config import Cowork
-from cowork_jupyter.llm.reachable import FoundServer
+from cowork_jupyter.llm.model_probe import FoundServer
 from cowork_jupyter.store import Store
 from cowork_jupyter.workspace.sandbox.promises import Powers
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox

@@ -17,7 +17,7 @@ from cowork_jupyter.llm.local import download as module
 from cowork_jupyter.llm.local.download import (
     MAX_FRUITLESS,
     Progress,
-    Published,
+    PublishedFile,
     describe,
     download,
     part_of,
@@ -76,7 +76,7 @@ class Download:
         self.waits: list[float] = []
         self._client = client
 
-    def run(self, described: Published | None = None) -> None:
+    def run(self, described: PublishedFile | None = None) -> None:
         described = described or self.described
         wait = self.waits.append
         download(described, self.target, self._client, self.told.append, wait=wait)

@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnot
 
 from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.mcp.client.config import read_server
-from cowork_jupyter.mcp.client.environment import MAX_KEPT, Tail
+from cowork_jupyter.mcp.client.environment import MAX_KEPT, OutputTail
 from cowork_jupyter.mcp.client.facts import McpToolFacts
 from cowork_jupyter.mcp.client.facts import facts_of as bounded
 from cowork_jupyter.mcp.client.tools import ToolFailed, describe, result_of, tool_name
@@ -91,7 +91,7 @@ def test_structured_results_and_errors() -> None:
 
 
 def test_a_tail_is_bounded_and_without_secrets() -> None:
-    tail = Tail()
+    tail = OutputTail()
     tail.mask = Mask(["hunter2"])
     for n in range(20_000):
         tail.add(f"line {n} hun")

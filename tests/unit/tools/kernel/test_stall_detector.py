@@ -71,7 +71,7 @@ async def test_a_working_processor_or_new_output_is_a_movement() -> None:
     assert not await world.wait(detector, 10 * PATIENCE, work=0.1)
     for _ in range(10):
         assert not await world.wait(detector, PATIENCE - 1)
-        detector.moved()
+        detector.note_progress()
     assert world.asked == []
     await world.wait(detector, 3 * PATIENCE, work=0.001)
     assert len(world.asked) == 1, "what a kernel does to stay alive is none"

@@ -20,9 +20,9 @@ from cowork_jupyter.tools.kernel import hints
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
     Code,
+    CodeResult,
     CodeRun,
     NoKernels,
-    Ran,
     Variable,
     Variables,
 )
@@ -37,10 +37,10 @@ PRINTED = {"output_type": "stream", "name": "stdout", "text": "hello\n"}
 class FakeKernels(NoKernels):
     """Remembers what it was asked to run, and gives back what it was told to."""
 
-    ran: Ran = field(default_factory=lambda: Ran("n.ipynb", (PRINTED,), seconds=1.0))
+    ran: CodeResult = field(default_factory=lambda: CodeResult("n.ipynb", (PRINTED,), seconds=1.0))
     asked: list[CodeRun] = field(default_factory=list)
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         self.asked.append(run)
         return self.ran
 
@@ -120,7 +120,7 @@ async def test_a_cell_that_is_not_what_was_decided_about_does_not_run(
 @pytest.mark.asyncio
 async def test_a_failure_tells_the_line_and_what_was_printed_before(context: ToolContext) -> None:
     failure = CellFailure("ZeroDivisionError", "division by zero", line=2)
-    failed = replace(context, kernels=FakeKernels(Ran("n.ipynb", (PRINTED,), failure)))
+    failed = replace(context, kernels=FakeKernels(CodeResult("n.ipynb", (PRINTED,), failure)))
     with pytest.raises(CoworkError) as raised:
         await call("run_cell", failed, cell_id="c0")
     assert raised.value.code == "code_failed"
@@ -179,10 +179,12 @@ async def test_what_cannot_be_run_is_said(
 class StalledKernels(NoKernels):
     """Runs code in which nothing moves."""
 
-    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
         if await run.stalled(120.0):
-            return Ran("n.ipynb")
-        return Ran("n.ipynb", failure=CellFailure("KeyboardInterrupt", "", line=1), stalled=120.0)
+            return CodeResult("n.ipynb")
+        return CodeResult(
+            "n.ipynb", failure=CellFailure("KeyboardInterrupt", "", line=1), stalled=120.0
+        )
 
 
 @pytest.mark.asyncio
@@ -243,7 +245,7 @@ async def failure_of(context: ToolContext, name: str, message: str, trace: str =
     failure = CellFailure(name, message, trace, line=1)
     error = {"output_type": "error", "ename": name, "evalue": message, "traceback": [trace]}
     tables = {"sales": ("revenue", "units"), "other": ("secret",)}
-    kernels = KernelWithTables(Ran("n.ipynb", (PRINTED, error), failure), names=tables)
+    kernels = KernelWithTables(CodeResult("n.ipynb", (PRINTED, error), failure), names=tables)
     with pytest.raises(CoworkError) as raised:
         await call("run_code", replace(context, kernels=kernels), code="sales['Revnue'].mean()")
     return raised.value.message

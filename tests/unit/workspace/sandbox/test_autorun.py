@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.workspace.sandbox import autorun
-from cowork_jupyter.workspace.sandbox.autorun import Finder
+from cowork_jupyter.workspace.sandbox.autorun import AutorunFinder
 
 pytestmark = pytest.mark.process
 
@@ -19,7 +19,7 @@ def made(root: Path, *names: str) -> None:
         (root / name).touch()
 
 
-def found(finder: Finder, root: Path) -> dict[str, str]:
+def found(finder: AutorunFinder, root: Path) -> dict[str, str]:
     return {str(Path(one.path).relative_to(root)): one.kind for one in finder.find()}
 
 
@@ -28,7 +28,7 @@ def test_everything_is_found_wherever_it_is(tmp_path: Path) -> None:
     made(tmp_path, ".git/modules/m/hooks/x", "a/b/.envrc", "a/.IDEA/x", "v/pyvenv.cfg", "v/lib/x")
     made(tmp_path, "node_modules/p/.vscode/x", "shared/tasks.json", "data/.envrc")
     (tmp_path / ".vscode").symlink_to("shared")
-    assert found(Finder(str(tmp_path), str(tmp_path / "data")), tmp_path) == {
+    assert found(AutorunFinder(str(tmp_path), str(tmp_path / "data")), tmp_path) == {
         ".git": "git",
         ".git/config": "git",
         ".git/hooks": "git",
@@ -43,7 +43,7 @@ def test_everything_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 def test_an_environment_is_not_closed_as_a_whole_where_it_is_the_workspace(tmp_path: Path) -> None:
     made(tmp_path, "pyvenv.cfg", "lib/python3.12/site-packages/x.py", "notebooks/.envrc")
-    assert found(Finder(str(tmp_path)), tmp_path) == {
+    assert found(AutorunFinder(str(tmp_path)), tmp_path) == {
         "lib/python3.12/site-packages": "environment",
         "notebooks/.envrc": "editor",
     }
@@ -54,7 +54,7 @@ def test_only_folders_that_changed_are_listed_again(
 ) -> None:
     monkeypatch.setattr(autorun, "_YOUNG", 0)
     made(tmp_path, "a/x", "b/c/x")
-    finder, listed = Finder(str(tmp_path)), list[str]()
+    finder, listed = AutorunFinder(str(tmp_path)), list[str]()
     list_folder = os.scandir
 
     def noting(folder: str) -> object:

@@ -1,4 +1,4 @@
-"""Build the aggregate of a reading: its time, chart, filters, ranking and measure."""
+"""Build the aggregate for the slots: its time, chart, filters, ranking and measure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import date
 
 from ..request import Aggregate, Filter, Period, Request
-from .names import Names, is_key, measures
-from .reading import RequestReading, main_measure
-from .synonyms import SAYS, adds_up, is_worse_if_high, usual_aggregate
+from .names import TableNames, is_key, measures
+from .slots import RequestSlots, main_measure
+from .synonyms import SUPERLATIVES, is_additive, is_worse_if_high, usual_aggregate
 from .tokens import words_of
 
 _FEW_MONTHS = 100
@@ -23,32 +23,34 @@ _PERIODS: tuple[tuple[int, Period], ...] = (
 )
 
 
-class Shaping:
-    def __init__(self, reading: RequestReading, names: Names, text: str, *, asks: bool) -> None:
-        self.reading = reading
+class RequestShaper:
+    def __init__(
+        self, slots: RequestSlots, names: TableNames, text: str, *, is_question: bool
+    ) -> None:
+        self.slots = slots
         self.names = names
-        self.table = reading.table
+        self.table = slots.table
         self.text = text
-        self.asks = asks  # a question is better answered by a table than by a chart
+        self.is_question = is_question  # a question is better answered by a table than by a chart
         self.filters = self._filters()
 
     def _with_time(self, request: Request) -> Request:
-        reading = self.reading
+        slots = self.slots
         year = self.names.year
-        if year and (reading.over_time or reading.period == "year") and year not in request.groups:
+        if year and (slots.over_time or slots.period == "year") and year not in request.groups:
             return replace(request, groups=(year, *request.groups))
-        if not reading.time:
+        if not slots.time:
             return request
-        period: Period | None = reading.period
-        is_line = reading.chart == "line" and not request.groups
-        asked = reading.asks_when and reading.rank is not None and not request.groups
-        if period is None and (reading.over_time or is_line or asked):
+        period: Period | None = slots.period
+        is_line = slots.chart == "line" and not request.groups
+        asked = slots.asks_when and slots.rank is not None and not request.groups
+        if period is None and (slots.over_time or is_line or asked):
             period = self._usual_period()
-        return replace(request, time=reading.time, period=period) if period else request
+        return replace(request, time=slots.time, period=period) if period else request
 
     def _usual_period(self) -> Period:
         """A few dozen points; months if the range is unknown."""
-        column = self.table.column(self.reading.time)
+        column = self.table.column(self.slots.time)
         if column is None or not column.first:
             return "month"
         days = (date.fromisoformat(column.last) - date.fromisoformat(column.first)).days
@@ -57,11 +59,11 @@ class Shaping:
         return found if self.names.is_whole or days > _FEW_MONTHS else "month"
 
     def _charted(self, request: Request) -> Request:
-        reading = self.reading
-        line = reading.over_time or request.period is not None
-        if reading.chart in ("bar", "line", "pie"):
-            request = replace(request, chart=reading.chart)
-        elif reading.draws or (request.period and reading.over_time and reading.rank is None):
+        slots = self.slots
+        line = slots.over_time or request.period is not None
+        if slots.chart in ("bar", "line", "pie"):
+            request = replace(request, chart=slots.chart)
+        elif slots.wants_chart or (request.period and slots.over_time and slots.rank is None):
             request = replace(request, chart="line" if line else "bar")
         if request.chart and not request.groups and not request.period:
             group = next((column.name for column in self.table.categories), "")
@@ -72,7 +74,7 @@ class Shaping:
     def _label(self) -> str:
         """The column that names the rows."""
         for word in ("name", self.table.stem, "title", "product"):
-            found = self.names.exactly([word.lower()])
+            found = self.names.exact([word.lower()])
             if found:
                 return found.name
         keys = [column.name for column in self.table.columns if is_key(column.name)]
@@ -87,18 +89,18 @@ class Shaping:
         return [name for name in names if name in numbers]
 
     def _filters(self) -> list[Filter]:
-        reading = self.reading
-        found = list(reading.filters)
-        time = reading.time
+        slots = self.slots
+        found = list(slots.filters)
+        time = slots.time
         timed = [row_filter for row_filter in found if row_filter.column == time]
         bounded = {value for row_filter in timed for value in row_filter.values}
-        free = [span for span in dict.fromkeys(reading.spans) if span not in bounded]
+        free = [span for span in dict.fromkeys(slots.spans) if span not in bounded]
         if time and len(free) == 1:
             found.append(Filter(time, "=", (free[0],)))
         elif time and free:
             found.append(Filter(time, "in", tuple(free)))
         by_column: dict[str, list[str]] = {}
-        for name, value in reading.pairs:
+        for name, value in slots.pairs:
             column = self.table.column(name)
             by_column.setdefault(name, []).extend(column.same(value) if column else (value,))
         for name, values in by_column.items():
@@ -112,7 +114,7 @@ class Shaping:
         if request.aggregate == "share" and request.verb == "aggregate":
             # The share of one value is seen beside those of the others.
             kept = [row_filter for row_filter in kept if row_filter.column not in request.groups]
-        dates = [row_filter.column for row_filter in kept if row_filter.column == self.reading.time]
+        dates = [row_filter.column for row_filter in kept if row_filter.column == self.slots.time]
         time = request.time or (dates[0] if dates else "")
         return replace(request, filters=tuple(kept), time=time)
 
@@ -122,156 +124,158 @@ _WHAT_DOES = re.compile(r"\bwhat (?:do|does|did|sells?|costs?|brings?|earns?)\b"
 _MANY = 10  # limit for `which customers …`
 
 
-class Ranking(Shaping):
+class RankingBuilder(RequestShaper):
     def _ranked(self, request: Request) -> Request:
-        reading = self.reading
+        slots = self.slots
         groups = request.groups or request.period
         ascending = self._ascending(request)
-        if reading.rank is None and not reading.says:
+        if slots.rank is None and not slots.superlative:
             return replace(request, ascending=ascending)
-        rank = reading.rank or 0
+        rank = slots.rank or 0
         asked = _WHAT_DOES.search(self.text)
         if not groups and asked and self.table.categories:
             names = [column.name for column in self.table.categories]
             group = self._label() if self._label() in names else names[0]
             request = replace(request, groups=(group,))
             groups = request.groups
-        numbers = self._numbers(reading.columns)
-        counted = [column for column in reading.columns if column not in numbers]
+        numbers = self._numbers(slots.columns)
+        counted = [column for column in slots.columns if column not in numbers]
         if not groups and request.aggregate == "count" and counted:
             request = replace(request, groups=(counted[0],))  # "top 3 regions by number of orders"
             groups = request.groups
         if not groups:
             label = self._label()
-            if reading.rows or rank or reading.says:
+            if slots.rows or rank or slots.superlative:
                 request = replace(request, groups=(label,)) if label else request
-            if reading.rank is not None and not reading.aggregates:
+            if slots.rank is not None and not slots.aggregates:
                 request = replace(request, aggregate="min" if ascending else "max")
             if not request.groups:
                 return request
-        if reading.rank is not None and reading.by and not rank and not self._by_measure(request):
+        if slots.rank is not None and slots.by and not rank and not self._by_measure(request):
             extreme: Aggregate = "min" if ascending else "max"
-            return replace(request, aggregate=extreme) if not reading.aggregates else request
+            return replace(request, aggregate=extreme) if not slots.aggregates else request
         is_named = bool(request.groups) and request.groups[0] == self._label()
-        if is_named and not reading.aggregates and request.aggregate == "mean":
+        if is_named and not slots.aggregates and request.aggregate == "mean":
             request = replace(request, aggregate="min" if ascending else "max")
-        many = any(column in reading.plural for column in request.groups)
-        many = many or (is_named and reading.noun.endswith("s") and not reading.which)
+        many = any(column in slots.plural for column in request.groups)
+        many = many or (is_named and slots.row_noun.endswith("s") and not slots.which)
         limit = rank or (_MANY if many else 1)
         return replace(request, limit=limit, ascending=ascending)
 
     def _by_measure(self, request: Request) -> bool:
-        return bool(set(self.reading.by) & set(request.columns)) or bool(self.reading.which)
+        return bool(set(self.slots.by) & set(request.columns)) or bool(self.slots.which)
 
     def _sorted(self) -> Request | None:
         """Rows ordered by a number, if a column names them."""
-        reading = self.reading
+        slots = self.slots
         label = self.table.column(self._label())
-        numbers = [column for column in reading.by if column in measures(self.table)]
+        numbers = [column for column in slots.by if column in measures(self.table)]
         if not numbers or label is None or label in self.table.categories:
             return None
         request = Request("aggregate", self.table, (numbers[0],), "max", (label.name,))
-        return self._filtered(replace(request, ascending=reading.ascending))
+        return self._filtered(replace(request, ascending=slots.ascending))
 
     def _newest(self) -> Request | None:
         """`The newest employee`, if a column names each row."""
-        reading, label = self.reading, self.table.column(self._label())
-        if not reading.newest:
+        slots, label = self.slots, self.table.column(self._label())
+        if not slots.newest:
             return None
         if label is None or label in self.table.categories:
-            reading.blocking.append(reading.newest)
+            slots.blocking.append(slots.newest)
             return None
-        time = reading.time or self.names.year
+        time = slots.time or self.names.year
         newest = Request("aggregate", self.table, (time,), "max", (label.name,))
-        return self._filtered(replace(newest, limit=reading.rank or reading.limit or 1))
+        return self._filtered(replace(newest, limit=slots.rank or slots.limit or 1))
 
     def _best_rows(self, measure: str) -> Request | None:
         """`Top 3 movies by votes`, if a column names each row."""
-        reading, label = self.reading, self.table.column(self._label())
-        more = reading.which or reading.counts or reading.period or len(reading.by) > 1
-        if more or not reading.rows:
+        slots, label = self.slots, self.table.column(self._label())
+        more = slots.which or slots.counts or slots.period or len(slots.by) > 1
+        if more or not slots.rows:
             return None
         if label is None:
-            reading.wants_group = True
-            reading.blocking.append(reading.noun or measure)
+            slots.wants_group = True
+            slots.blocking.append(slots.row_noun or measure)
             return None
         is_name = bool({"name", "title"} & set(words_of(label.name)))
         is_group = label in self.table.categories and not is_name
         aggregate = usual_aggregate(measure) if is_group else "max"
         request = Request("aggregate", self.table, (measure,), aggregate, (label.name,))
         ascending = self._ascending(request)
-        request = replace(request, limit=reading.rank or _MANY, ascending=ascending)
+        request = replace(request, limit=slots.rank or _MANY, ascending=ascending)
         return self._filtered(self._charted(request))
 
     def _most_frequent(self) -> Request | None:
         """`The busiest airport`, `the most common age`."""
-        reading = self.reading
-        named = list(dict.fromkeys([*reading.which, *reading.columns]))
+        slots = self.slots
+        named = list(dict.fromkeys([*slots.which, *slots.columns]))
         numbers = self._numbers(named)
-        is_mixed = bool(numbers) and (len(named) > 1 or reading.counts)
-        if not reading.frequent or not named or is_mixed or reading.aggregates:
+        is_mixed = bool(numbers) and (len(named) > 1 or slots.counts)
+        if not slots.frequent or not named or is_mixed or slots.aggregates:
             return None
-        groups = tuple(dict.fromkeys([*named, *reading.by]))
+        groups = tuple(dict.fromkeys([*named, *slots.by]))
         return self._with_time(Request("aggregate", self.table, (), "count", groups))
 
     def _most_of(self) -> Request | None:
         """`The region with the most customers` counts distinct ones."""
-        reading = self.reading
-        numbers = self._numbers(reading.columns)
-        texts = [column for column in reading.columns if column not in numbers]
-        named = list(dict.fromkeys([*reading.which, *texts]))
-        more = reading.aggregates or reading.act or reading.says or reading.by or reading.period
-        if reading.rank is None or more or len(named) != 2 or len(texts) != len(reading.columns):
+        slots = self.slots
+        numbers = self._numbers(slots.columns)
+        texts = [column for column in slots.columns if column not in numbers]
+        named = list(dict.fromkeys([*slots.which, *texts]))
+        more = (
+            slots.aggregates or slots.verb_column or slots.superlative or slots.by or slots.period
+        )
+        if slots.rank is None or more or len(named) != 2 or len(texts) != len(slots.columns):
             return None
-        reading.plural.discard(named[0])
+        slots.plural.discard(named[0])
         return Request("aggregate", self.table, (named[1],), "distinct", (named[0],))
 
     def _ascending(self, request: Request) -> bool:
         """The best delays and costs are the lowest."""
-        return self.reading.ascending != self.is_reversed(request)
+        return self.slots.ascending != self.is_reversed(request)
 
     def is_reversed(self, request: Request) -> bool:
-        return self.reading.judges and any(is_worse_if_high(column) for column in request.columns)
+        return self.slots.by_quality and any(is_worse_if_high(column) for column in request.columns)
 
 
-class Measuring(Ranking):
+class AggregateBuilder(RankingBuilder):
     def _aggregate(self, aggregate: Aggregate | None, measured: str = "") -> Request:
-        reading = self.reading
-        numbers = [measured] if measured else self._numbers(reading.columns)
-        ranked_by = [column for column in reading.by if column in measures(self.table)]
-        groups_named = [column for column in reading.columns if column not in numbers]
-        by_is_measure = bool(ranked_by) and bool(groups_named or reading.which) and not numbers
+        slots = self.slots
+        numbers = [measured] if measured else self._numbers(slots.columns)
+        ranked_by = [column for column in slots.by if column in measures(self.table)]
+        groups_named = [column for column in slots.columns if column not in numbers]
+        by_is_measure = bool(ranked_by) and bool(groups_named or slots.which) and not numbers
         if by_is_measure:
             numbers = ranked_by
         measure, usual = self._measure(numbers)
-        if reading.counts and reading.rows and not numbers:
+        if slots.counts and slots.rows and not numbers:
             aggregate = None  # `how many sales in total`
         newest = self._newest()
         if newest:
             return newest
-        if ranked_by and reading.rank is not None and not (numbers or groups_named):
+        if ranked_by and slots.rank is not None and not (numbers or groups_named):
             best = self._best_rows(ranked_by[0])
             if best:
                 return best
         counted = self._most_frequent() or self._most_of()
         if counted:
             return self._filtered(self._ranked(counted))
-        if aggregate in ("min", "max") and not numbers and reading.dates:
-            measure = (reading.dates[0],)
+        if aggregate in ("min", "max") and not numbers and slots.dates:
+            measure = (slots.dates[0],)
         if aggregate is None:
             aggregate = usual
         elif aggregate not in ("distinct", "share") and not measure:
             measure = (main,) if (main := main_measure(self.names)) else ()
         groups = self._groups(measure)
-        if reading.says:
-            reading.ignored += [column for column in numbers if column != reading.says.value]
-            measure = (reading.says.value,)
-            special = SAYS[reading.says.detail][2]
-            short = reading.period in ("day", "hour")
-            extreme: Aggregate = "min" if reading.ascending else "max"
+        if slots.superlative:
+            slots.ignored += [column for column in numbers if column != slots.superlative.value]
+            measure = (slots.superlative.value,)
+            special = SUPERLATIVES[slots.superlative.detail][2]
+            short = slots.period in ("day", "hour")
+            extreme: Aggregate = "min" if slots.ascending else "max"
             aggregate = special or (extreme if short else usual_aggregate(measure[0]))
             if special:
-                aggregate = reading.aggregates[0] if reading.aggregates else extreme
+                aggregate = slots.aggregates[0] if slots.aggregates else extreme
         measure, aggregate, groups = self._counted(measure, aggregate, groups)
         request = Request("aggregate", self.table, measure, aggregate, tuple(groups))
         request = self._with_time(request)
@@ -279,75 +283,75 @@ class Measuring(Ranking):
         return self._filtered(self._charted(request))
 
     def _measure(self, numbers: Sequence[str]) -> tuple[tuple[str, ...], Aggregate]:
-        reading = self.reading
+        slots = self.slots
         if numbers:
             return (numbers[0],), self._usual(numbers[0])
-        if reading.act:
-            return (reading.act,), self._usual(reading.act)
-        grouped = reading.by or reading.columns or reading.which or reading.period
-        ranks_rows = reading.rank is not None and not grouped
-        if (reading.rows and not ranks_rows) or reading.counts or self._lists():
+        if slots.verb_column:
+            return (slots.verb_column,), self._usual(slots.verb_column)
+        grouped = slots.by or slots.columns or slots.which or slots.period
+        ranks_rows = slots.rank is not None and not grouped
+        if (slots.rows and not ranks_rows) or slots.counts or self._lists():
             return (), "count"
         main = main_measure(self.names)
-        if reading.judges and not grouped:
-            matches = [self.names.exactly(["rating"]), *self.names.roughly("rating")]
+        if slots.by_quality and not grouped:
+            matches = [self.names.exact(["rating"]), *self.names.similar("rating")]
             names = [match.name for match in matches if match]
             main = next((name for name in names if name in measures(self.table)), main)
         return ((main,), self._usual(main)) if main else ((), "count")
 
     def _lists(self) -> bool:
         """Only groups are named, so rows are counted."""
-        reading = self.reading
-        more = reading.aggregates or reading.over_time or reading.period or reading.act
-        named = reading.columns if reading.draws else reading.by or reading.columns or reading.which
-        compares = "compare" in reading.verbs
-        return bool(named) and not more and not compares and reading.rank is None
+        slots = self.slots
+        more = slots.aggregates or slots.over_time or slots.period or slots.verb_column
+        named = slots.columns if slots.wants_chart else slots.by or slots.columns or slots.which
+        compares = "compare" in slots.verbs
+        return bool(named) and not more and not compares and slots.rank is None
 
     def _usual(self, name: str) -> Aggregate:
-        return self.reading.aggregates[0] if self.reading.aggregates else usual_aggregate(name)
+        return self.slots.aggregates[0] if self.slots.aggregates else usual_aggregate(name)
 
     def _counted(
         self, measure: tuple[str, ...], aggregate: Aggregate, groups: list[str]
     ) -> tuple[tuple[str, ...], Aggregate, list[str]]:
         """`how many …` counts rows or distinct values, or sums a number."""
-        reading = self.reading
-        subject = [column for column in reading.columns if column not in reading.by]
-        if aggregate == "distinct" or (reading.counts and not reading.aggregates):
+        slots = self.slots
+        subject = [column for column in slots.columns if column not in slots.by]
+        if aggregate == "distinct" or (slots.counts and not slots.aggregates):
             texts = [column for column in subject if column not in self._numbers(subject)]
             numbers = [column for column in self._numbers(subject) if not is_key(column)]
             keys = [column for column in self._numbers(subject) if is_key(column)]
             kept = [group for group in groups if group not in texts]
             if aggregate == "distinct" and subject:
                 return (subject[0],), "distinct", [group for group in groups if group != subject[0]]
-            if reading.act and not subject and not reading.rows:
-                return (reading.act,), usual_aggregate(reading.act), groups
+            if slots.verb_column and not subject and not slots.rows:
+                return (slots.verb_column,), usual_aggregate(slots.verb_column), groups
             flag = self.table.column(numbers[0]) if numbers else None
             if flag and flag.values == ("0", "1"):
                 self.filters.append(Filter(flag.name, "=", ("1",)))
                 return (), "count", kept
             if numbers and not texts:
                 return (numbers[0],), usual_aggregate(numbers[0]), kept
-            if keys and not reading.rows:
+            if keys and not slots.rows:
                 return (keys[0],), "distinct", kept
-            if texts and not reading.rows and (not reading.by or texts[0] not in reading.by):
-                is_value = texts[0] in [column for column, _ in reading.pairs]
+            if texts and not slots.rows and (not slots.by or texts[0] not in slots.by):
+                is_value = texts[0] in [column for column, _ in slots.pairs]
                 if not is_value:
                     return (texts[0],), "distinct", kept
-            return (), "count", kept if texts and not reading.rows else groups
+            return (), "count", kept if texts and not slots.rows else groups
         if aggregate == "share":
-            groups = groups or [column for column, _ in reading.pairs[:1]]
-            named = self._numbers(reading.columns) or reading.act
+            groups = groups or [column for column, _ in slots.pairs[:1]]
+            named = self._numbers(slots.columns) or slots.verb_column
             main = main_measure(self.names)
-            adds = bool(main) and adds_up(main) and bool(reading.by)
-            counted = reading.rows or not (named or adds)
+            adds = bool(main) and is_additive(main) and bool(slots.by)
+            counted = slots.rows or not (named or adds)
             return (() if counted else measure or (main,)), "share", groups
         return measure, aggregate, groups
 
     def _groups(self, measure: tuple[str, ...]) -> list[str]:
-        reading = self.reading
-        numbers = self._numbers(reading.columns)
+        slots = self.slots
+        numbers = self._numbers(slots.columns)
         taken = {*numbers, *measure}
-        named = [column for column in reading.columns if column not in taken]
-        by = [column for column in reading.by if column not in measure]
-        found = [*reading.which, *([] if reading.counts else named), *by]
+        named = [column for column in slots.columns if column not in taken]
+        by = [column for column in slots.by if column not in measure]
+        found = [*slots.which, *([] if slots.counts else named), *by]
         return list(dict.fromkeys(column for column in found if column not in measure))

@@ -12,7 +12,7 @@ import pytest
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.effects.figures import assumptions_in
-from cowork_jupyter.guide.answering import number
+from cowork_jupyter.guide.answers import format_number
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
@@ -94,7 +94,7 @@ def test_why_names_both_sides_and_what_changed_most(
     frame["revenue"] = frame.revenue.astype(float)
     frame["month"] = frame.date.str[:7]
     february, march = (frame[frame.month == f"2024-{n}"].revenue.sum() for n in ("02", "03"))
-    sides = [number(round(one, 2)) for one in (february, march, march - february)]
+    sides = [format_number(round(one, 2)) for one in (february, march, march - february)]
     assert " | ".join(sides) in said
     parts = frame.assign(region=frame.region.str.strip().str.lower())
     changes = {

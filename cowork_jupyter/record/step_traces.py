@@ -23,7 +23,7 @@ from ..domain.events import (
 from ..domain.message_data import CallData, TaskResultData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
-from .facts import Facts
+from .conversation_log import ConversationLog
 
 Span = tuple[float, float]
 
@@ -31,7 +31,7 @@ _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
 
 @dataclass
-class LoggedUse:
+class LoggedToolUse:
     tool: str
     call: Message
     """The call, or a result whose call is missing."""
@@ -54,7 +54,7 @@ class LoggedUse:
         return found if isinstance(found, ToolResultData) else None
 
     @property
-    def asked(self) -> bool:
+    def was_approved(self) -> bool:
         """Whether the user approved it before it ran."""
         return self.outcome is not None and self.outcome.approved
 
@@ -83,10 +83,10 @@ class LoggedUse:
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
-def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedUse]:
+def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedToolUse]:
     """All calls in order, each with its result; files by their names after these moves."""
-    uses: list[LoggedUse] = []
-    open_uses: dict[str, LoggedUse] = {}
+    uses: list[LoggedToolUse] = []
+    open_uses: dict[str, LoggedToolUse] = {}
     for message in messages:
         call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
         is_call = message.message_type is MessageType.TOOL_CALL
@@ -95,7 +95,7 @@ def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> l
         if is_call or call_id not in open_uses:
             data = message.data
             tool = data.tool if isinstance(data, ToolCallData | ToolResultData) else ""
-            use = LoggedUse(tool or "unknown", message, [message.id], moves=moves)
+            use = LoggedToolUse(tool or "unknown", message, [message.id], moves=moves)
             open_uses[call_id] = use
             uses.append(use)
         if not is_call:
@@ -125,7 +125,7 @@ class TaskTiming:
         return [*self._spans, *going_on]
 
     def read(self, event: Event) -> None:
-        at = moment(event.created_at)
+        at = timestamp(event.created_at)
         if at is None:
             return
         self._last = at
@@ -157,7 +157,7 @@ class TaskTiming:
             self._since = None
 
 
-def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
+def timing_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
     work: dict[str, TaskTiming] = {}
     for event in events:
         if event.task_id:
@@ -165,7 +165,7 @@ def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
     return work
 
 
-def seconds_in(spans: Iterable[Span]) -> float:
+def total_seconds(spans: Iterable[Span]) -> float:
     """Total length of the spans; overlaps count once."""
     total, end = 0.0, float("-inf")
     for start, stop in sorted(spans):
@@ -174,7 +174,7 @@ def seconds_in(spans: Iterable[Span]) -> float:
     return round(total, 3)
 
 
-def moment(time: str) -> float | None:
+def timestamp(time: str) -> float | None:
     """None for formats that older versions may have stored."""
     try:
         return datetime.fromisoformat(time).timestamp()
@@ -182,7 +182,7 @@ def moment(time: str) -> float | None:
         return None
 
 
-def texts(value: Any) -> list[str]:
+def strings_in(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
@@ -190,12 +190,12 @@ _OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
 
 
 @dataclass
-class Trace:
+class StepTrace:
     """One step, with the tasks that carried it out and what they left in the log."""
 
     step: PlanStep
     tasks: list[Task]
-    uses: list[LoggedUse] = field(default_factory=list)
+    uses: list[LoggedToolUse] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     work: list[TaskTiming] = field(default_factory=list)
 
@@ -239,30 +239,30 @@ class Trace:
         return [message for message in self.messages if message.message_type is kind]
 
 
-def traces_of(
-    facts: Facts, uses: Iterable[LoggedUse], work: Mapping[str, TaskTiming]
-) -> dict[str, Trace]:
+def step_traces(
+    log: ConversationLog, uses: Iterable[LoggedToolUse], work: Mapping[str, TaskTiming]
+) -> dict[str, StepTrace]:
     """Keyed by id, in the plan's order."""
-    if facts.revision is None:
+    if log.revision is None:
         return {}
-    begun = {message.task_id for message in facts.messages if message.task_id}
+    begun = {message.task_id for message in log.messages if message.task_id}
     begun |= {task_id for task_id, timing in work.items() if timing.starts}
     # Only tasks of this revision: other plans reuse step ids.
     own: dict[str, list[Task]] = {}
-    for task in (task for job in facts.executions(facts.revision) for task in job.tasks):
+    for task in (task for job in log.executions(log.revision) for task in job.tasks):
         own.setdefault(task.step_id, []).append(task)
-    executions = (job for job in facts.jobs if job.executes(facts.revision.plan_id))
+    executions = (job for job in log.jobs if job.executes(log.revision.plan_id))
     earlier = [task for job in executions for task in job.tasks]
     traces = {}
-    for step in facts.revision.plan.steps:
+    for step in log.revision.plan.steps:
         tasks = own.get(step.id, [])
         if step.status in DONE and not any(task.id in begun for task in tasks):
             tasks = _carried_over(step, [task for task in earlier if task.id in begun])
         done = [work[task.id] for task in tasks if task.id in work]
-        files = [current_path(path, facts.moves) for path in step.files]
+        files = [current_path(path, log.moves) for path in step.files]
         current = _with_status(step, tasks).model_copy(update={"files": files})
-        traces[step.id] = Trace(current, tasks, work=done)
-    _assign(facts, uses, traces)
+        traces[step.id] = StepTrace(current, tasks, work=done)
+    _assign(log, uses, traces)
     return traces
 
 
@@ -279,9 +279,11 @@ def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
     return same[-1:]
 
 
-def _assign(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:
+def _assign(
+    log: ConversationLog, uses: Iterable[LoggedToolUse], traces: Mapping[str, StepTrace]
+) -> None:
     by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
-    for message in facts.messages:
+    for message in log.messages:
         if message.task_id in by_task:
             by_task[message.task_id].messages.append(message)
     for use in uses:

@@ -61,7 +61,7 @@ class ReviewedCell:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReviewedFile:
     path: str
     cells: Sequence[ReviewedCell]
     language: str = "python"
@@ -72,7 +72,7 @@ class Subject:
         return any(cell.number for cell in self.cells) or self.path.lower().endswith(".ipynb")
 
     @cached_property
-    def code(self) -> list[ReviewedCell]:
+    def code_cells(self) -> list[ReviewedCell]:
         return [cell for cell in self.cells if cell.is_code]
 
     @property
@@ -80,7 +80,7 @@ class Subject:
         return self.language in ("", "python", "ipython", "python3")
 
     def trees(self) -> Iterator[tuple[ReviewedCell, ast.Module]]:
-        for cell in self.code:
+        for cell in self.code_cells:
             if cell.tree is not None:
                 yield cell, cell.tree
 
@@ -114,7 +114,7 @@ class ReviewRemark:
         return SEVERITIES.index(self.severity), number, self.line or 0
 
 
-ReviewRule = Callable[[Subject], Iterator[ReviewRemark]]
+ReviewRule = Callable[[ReviewedFile], Iterator[ReviewRemark]]
 
 
 def strings_in(tree: ast.AST) -> Iterator[ast.Constant]:

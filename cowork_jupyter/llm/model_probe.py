@@ -90,7 +90,7 @@ def probe(connection: Connection) -> ModelState:
             return state.model_copy(update={"ready": True})
         found = {"why_not": str(failure), "problem": failure.problem}
         return state.model_copy(update=found)
-    return state.model_copy(update=_judge(connection, [model.name for model in served]))
+    return state.model_copy(update=_state_of(connection, [model.name for model in served]))
 
 
 def served_models(connection: Connection) -> list[ServedModel]:
@@ -115,7 +115,7 @@ def provider_of(connection: Connection) -> str:
     return provider.id if provider else "openai-compatible"
 
 
-def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
+def _state_of(connection: Connection, served: list[str]) -> dict[str, Any]:
     where, wanted = connection.place, connection.model
     # Ollama may omit the suffix, and Google the prefix.
     short = {name.removesuffix(":latest").removeprefix("models/") for name in served}

@@ -8,35 +8,35 @@ from dataclasses import replace
 
 from ..file_names import is_table
 from ..tables import date_format_of
-from .idioms import Idioms
-from .lexicon import NUMBERS, PHRASES, STOP, VAGUE, WORDS
-from .names import EXACT, MAX_WORDS, ColumnMatch, Names, measures
+from .idioms import IdiomTagger
+from .lexicon import NUMBERS, PHRASES, STOP_WORDS, VAGUE_WORDS, WORDS
+from .names import EXACT, MAX_WORDS, ColumnMatch, TableNames, measures
 from .periods import MONTHS
-from .reading import Item
-from .synonyms import ACTS, COMPARATIVES, COMPARED, SAYS
-from .tokens import Token, folded, stems, word_set, words_of
+from .slots import Tag
+from .synonyms import COMPARATIVES, COMPARISONS, SUPERLATIVES, VERB_COLUMNS
+from .tokens import Token, normalize, stems, word_set, words_of
 
 
-def split_compounds(tokens: Sequence[Token], names: Names) -> list[Token]:
+def split_compounds(tokens: Sequence[Token], names: TableNames) -> list[Token]:
     found: list[Token] = []
     for token in tokens:
         parts = _parts(token, names) if token.kind == "word" and len(token.plain) > 7 else ()
-        found += [Token("word", part, folded(part)) for part in parts] or [token]
+        found += [Token("word", part, normalize(part)) for part in parts] or [token]
     return found
 
 
-def _parts(token: Token, names: Names) -> tuple[str, ...]:
+def _parts(token: Token, names: TableNames) -> tuple[str, ...]:
     word = token.plain
-    if word in PHRASES or names.exactly([word]) or names.value([word]) or len(word) > 40:
+    if word in PHRASES or names.exact([word]) or names.value([word]) or len(word) > 40:
         return ()
     for at in range(len(word) - 3, 2, -1):
         start, end = word[:at], word[at:]
         for stem in (start, start.removesuffix("s")):
-            is_left = stem in PHRASES or names.exactly([stem])
-            is_right = end in PHRASES or names.exactly([end])
-            if is_left and is_right and (names.exactly([stem]) or names.exactly([end])):
+            is_left = stem in PHRASES or names.exact([stem])
+            is_right = end in PHRASES or names.exact([end])
+            if is_left and is_right and (names.exact([stem]) or names.exact([end])):
                 return stem, end
-            if len(stem) > 5 and stem in PHRASES and names.roughly(end):
+            if len(stem) > 5 and stem in PHRASES and names.similar(end):
                 return stem, end
     return ()
 
@@ -44,31 +44,31 @@ def _parts(token: Token, names: Names) -> tuple[str, ...]:
 _STRONG = ("aggregate", "chart", "rank", "verb", "how many", "how much")
 # filler words, unless the table has a column for them
 _SAYING = word_set("value values amount cost costs wert betrag total income pay time old date day")
-NAMED = 100.0  # score of a table that is named
+NAMED_TABLE_SCORE = 100.0  # score of a table that is named
 _THIS = word_set("this current dieser dieses diesen diese diesem")
-TABLE = 5.0  # score of words in a file name
+TABLE_NAME_SCORE = 5.0  # score of words in a file name
 _MAX_UNKNOWN = 25  # limits the search for misspellings, which is slow
 
 
-_PERIODS = [Item("period", period) for period in ("day", "week", "month", "quarter", "year")]
+_PERIODS = [Tag("period", period) for period in ("day", "week", "month", "quarter", "year")]
 
 
-class Tagger(Idioms):
-    def __init__(self, tokens: Sequence[Token], names: Names) -> None:
+class Tagger(IdiomTagger):
+    def __init__(self, tokens: Sequence[Token], names: TableNames) -> None:
         super().__init__(tokens, names)
         self._misspelled = 0
 
-    def items(self) -> list[Item]:
-        found: list[Item] = []
+    def tags(self) -> list[Tag]:
+        found: list[Tag] = []
         at = 0
         while at < len(self.tokens):
-            item, length = self._at(at)
+            tag, length = self._at(at)
             text = " ".join(token.text for token in self.tokens[at : at + length])
-            found.append(replace(item, text=text))
+            found.append(replace(tag, text=text))
             at += length
         return found
 
-    def _at(self, at: int) -> tuple[Item, int]:
+    def _at(self, at: int) -> tuple[Tag, int]:
         token = self.tokens[at]
         match token.kind:
             case "code":
@@ -81,38 +81,38 @@ class Tagger(Idioms):
         if idiom:
             return idiom
         if token.plain in _THIS and self._phrase(at + 1)[0] in _PERIODS:
-            return Item("relative"), 1
+            return Tag("relative"), 1
         return self._words(at)
 
-    def _named(self, token: Token, *, is_value: bool = False) -> Item:
+    def _named(self, token: Token, *, is_value: bool = False) -> Tag:
         table = self.names.table
         if token.text == table.path or token.text == table.path.rsplit("/", 1)[-1]:
-            return Item("table", table.path, score=NAMED)
+            return Tag("table", table.path, score=NAMED_TABLE_SCORE)
         if token.text in table.names:
-            return Item("column", token.text, score=4)
+            return Tag("column", token.text, score=4)
         if is_table(token.text):  # another one
-            return Item("stop")
+            return Tag("stop")
         found = self.names.value([token.plain])
         if found:
             return _value(found, 3)
-        exact = self.names.exactly(words_of(token.text))
+        exact = self.names.exact(words_of(token.text))
         if exact:
-            return Item("column", exact.name, score=exact.score)
-        return Item("text" if is_value else "unknown", token.text)
+            return Tag("column", exact.name, score=exact.score)
+        return Tag("text" if is_value else "unknown", token.text)
 
-    def _number(self, at: int) -> tuple[Item, int]:
+    def _number(self, at: int) -> tuple[Tag, int]:
         text = self.tokens[at].text
         if text[4:5] == "-":
-            return Item("span", text.upper()), 1
+            return Tag("span", text.upper()), 1
         form = date_format_of([text])
         if form == "%d.%m.%Y":
             day, month, year = text.split(".")
-            return Item("span", f"{year}-{int(month):02d}-{int(day):02d}"), 1
+            return Tag("span", f"{year}-{int(month):02d}-{int(day):02d}"), 1
         if len(text) == 4 and text.isdigit() and "1900" <= text <= "2100":
-            return Item("year", text), 1
-        return Item("number", text.replace(",", "") if "." in text else text.replace(",", ".")), 1
+            return Tag("year", text), 1
+        return Tag("number", text.replace(",", "") if "." in text else text.replace(",", ".")), 1
 
-    def _words(self, at: int) -> tuple[Item, int]:
+    def _words(self, at: int) -> tuple[Tag, int]:
         window: list[str] = []
         for token in self.tokens[at : at + MAX_WORDS]:
             if token.kind not in ("word", "number"):
@@ -123,11 +123,11 @@ class Tagger(Idioms):
             words = window[:length]
             if phrase and phrase_length > length:
                 break
-            exact = None if self._is_small(at, length) else self.names.exactly(words)
+            exact = None if self._is_small(at, length) else self.names.exact(words)
             if exact and not self._is_rather(phrase, at, length, exact):
                 return self._column(exact, words, phrase), length
             if length > 1 and self.names.is_table(words):
-                return Item("table", self.names.table.path, score=TABLE), length
+                return Tag("table", self.names.table.path, score=TABLE_NAME_SCORE), length
             values = self.names.value(words)
             if values and self._is_value(at, length, values, phrase):
                 return _value(values, 2.5), length
@@ -135,37 +135,37 @@ class Tagger(Idioms):
 
     def _is_small(self, at: int, length: int) -> bool:
         """Short words like `a` or `in`, which may also be columns."""
-        small = length == 1 and self._plain(at) in STOP and len(self._plain(at)) < 3
+        small = length == 1 and self._plain(at) in STOP_WORDS and len(self._plain(at)) < 3
         return small and self._plain(at - 1) not in ("by", "per", "of", "column")
 
-    def _is_rather(self, phrase: Item | None, at: int, length: int, exact: ColumnMatch) -> bool:
+    def _is_rather(self, phrase: Tag | None, at: int, length: int, exact: ColumnMatch) -> bool:
         """Whether a column name means something else here: `total revenue`."""
         if phrase is None:
             return False
         if phrase.kind in ("by", "and", "which", "not", "since", "until"):
             return True
         after = self._after(at + length)
-        follows = self.names.exactly([after]) or self.names.roughly(after)
+        follows = self.names.exact([after]) or self.names.similar(after)
         return phrase.kind in _STRONG and (bool(follows) or exact.score < EXACT)
 
     def _after(self, at: int) -> str:
-        while self._plain(at) in STOP:
+        while self._plain(at) in STOP_WORDS:
             at += 1
         return self._plain(at)
 
-    def _column(self, match: ColumnMatch, words: Sequence[str], phrase: Item | None) -> Item:
+    def _column(self, match: ColumnMatch, words: Sequence[str], phrase: Tag | None) -> Tag:
         is_event = phrase is not None and phrase.kind in ("events", "rows")
         plural = words[-1] != words_of(match.name)[-1] if words_of(match.name) else False
-        return Item("column", match.name, score=match.score, event=is_event, plural=plural)
+        return Tag("column", match.name, score=match.score, event=is_event, plural=plural)
 
     def _is_value(
-        self, at: int, length: int, values: list[tuple[str, str]], phrase: Item | None
+        self, at: int, length: int, values: list[tuple[str, str]], phrase: Tag | None
     ) -> bool:
         """Whether an ambiguous word is a value here."""
         if length > 1:
             return True
         token, value = self.tokens[at], values[0][1]
-        common = phrase is not None or token.plain in STOP
+        common = phrase is not None or token.plain in STOP_WORDS
         if not common:
             return True
         if len(value) > 1 and value.isupper():
@@ -181,98 +181,104 @@ class Tagger(Idioms):
     def _is_stem(self, word: str) -> bool:
         return bool(stems(word) & self.names.stem)
 
-    def _single(self, at: int, phrase: Item | None, length: int) -> tuple[Item, int]:
+    def _single(self, at: int, phrase: Tag | None, length: int) -> tuple[Tag, int]:
         token = self.tokens[at]
         if length == 1:
-            if token.plain in SAYS:
-                return self._says(at), 1
-            if token.plain in COMPARED and self._plain(at + 1) in ("than", "als"):
-                return Item("compared", token.plain), 2
+            if token.plain in SUPERLATIVES:
+                return self._superlative(at), 1
+            if token.plain in COMPARISONS and self._plain(at + 1) in ("than", "als"):
+                return Tag("comparative", token.plain), 2
             if token.plain in COMPARATIVES and self._plain(at + 1) not in ("than", "als"):
-                found = self._act(COMPARATIVES[token.plain])
-                return replace(found, plural=True) if found.kind == "act" else found, 1
+                found = self._verb_column(COMPARATIVES[token.plain])
+                return replace(found, plural=True) if found.kind == "verb column" else found, 1
             is_about = self.names.is_about(token.plain) and (
-                phrase is not None or not self.names.roughly(token.plain)
+                phrase is not None or not self.names.similar(token.plain)
             )
             if (self._is_stem(token.plain) or is_about) and token.kind == "word":
-                names = [match.name for match in self.names.roughly(token.plain)]
+                names = [match.name for match in self.names.similar(token.plain)]
                 others = tuple(filter(self._measures, names))
                 score = 3 if self._is_stem(token.plain) else 2
-                return Item("stem", token.plain, score=score, others=others, event=True), 1
-            if token.plain in ACTS and phrase is None and not self.names.has_part(token.plain):
-                return self._act(ACTS[token.plain]), 1
+                return Tag("stem", token.plain, score=score, others=others, event=True), 1
+            if (
+                token.plain in VERB_COLUMNS
+                and phrase is None
+                and not self.names.has_part(token.plain)
+            ):
+                return self._verb_column(VERB_COLUMNS[token.plain]), 1
         if phrase and phrase.kind not in ("events", "period"):
             return phrase, length
         if token.kind == "sign":
-            return phrase or Item("stop"), length
-        if token.plain not in STOP or token.plain in _SAYING:
-            rough = self.names.roughly(token.plain)
+            return phrase or Tag("stop"), length
+        if token.plain not in STOP_WORDS or token.plain in _SAYING:
+            rough = self.names.similar(token.plain)
             if rough and not (phrase and phrase.kind == "period"):
                 others = tuple(match.name for match in rough[1:])
-                found = Item("column", rough[0].name, score=rough[0].score, others=others)
+                found = Tag("column", rough[0].name, score=rough[0].score, others=others)
                 is_event, is_plural = phrase is not None, token.plain.endswith("s")
                 return replace(found, event=is_event, plural=is_plural), 1
         if phrase:
             return phrase, length
         if token.plain in NUMBERS:
-            return Item("number", str(NUMBERS[token.plain])), 1
-        if token.plain in STOP or len(token.plain) < 2:
-            return Item("vague" if token.plain in VAGUE else "stop"), 1
+            return Tag("number", str(NUMBERS[token.plain])), 1
+        if token.plain in STOP_WORDS or len(token.plain) < 2:
+            return Tag("vague" if token.plain in VAGUE_WORDS else "stop"), 1
         if self.names.names_part(token.plain):
-            return Item("table", self.names.table.path, score=1), 1
+            return Tag("table", self.names.table.path, score=1), 1
         return self._guess(token), 1
 
     def _measures(self, name: str) -> bool:
         return name in measures(self.names.table)
 
-    def _act(self, about: str) -> Item:
+    def _verb_column(self, about: str) -> Tag:
         """The numeric column that a verb implies."""
         for at, word in enumerate(about.split()):
-            for match in (self.names.exactly([word]), *self.names.roughly(word)):
+            for match in (self.names.exact([word]), *self.names.similar(word)):
                 if match and self._measures(match.name):
-                    return Item("act", match.name, score=1.5 - 0.5 * bool(at))
-        return Item("stop", score=-0.5)
+                    return Tag("verb column", match.name, score=1.5 - 0.5 * bool(at))
+        return Tag("stop", score=-0.5)
 
-    def _says(self, at: int) -> Item:
+    def _superlative(self, at: int) -> Tag:
         word = self._plain(at)
-        about, ascending, _aggregate = SAYS[word]
+        about, ascending, _aggregate = SUPERLATIVES[word]
         beside = self._after(at + 1)
-        measures = [self.names.exactly([beside]), *self.names.roughly(beside)]
+        measures = [self.names.exact([beside]), *self.names.similar(beside)]
         if about == "duration" and any(match and self._measures(match.name) for match in measures):
-            return Item("rank", "bottom" if ascending else "top")  # `the longest delay`
-        found = self.names.exactly([about]) or next(iter(self.names.roughly(about)), None)
+            return Tag("rank", "bottom" if ascending else "top")  # `the longest delay`
+        found = self.names.exact([about]) or next(iter(self.names.similar(about)), None)
         if found is None and about == "age" and self.names.year:
             # The oldest are those of the earliest year.
-            return Item("says", word, value=self.names.year, score=EXACT, plural=not ascending)
+            return Tag(
+                "superlative", word, value=self.names.year, score=EXACT, plural=not ascending
+            )
         if found is None:
-            return Item("unknown", word, value="needed")
-        return Item("says", word, value=found.name, score=found.score, plural=ascending)
+            return Tag("unknown", word, value="needed")
+        return Tag("superlative", word, value=found.name, score=found.score, plural=ascending)
 
-    def _guess(self, token: Token) -> Item:
+    def _guess(self, token: Token) -> Tag:
         self._misspelled += 1
         if self._misspelled > _MAX_UNKNOWN or len(token.plain) > 40:
-            return Item("unknown", token.text)
+            return Tag("unknown", token.text)
         if len(token.plain) > 3:
-            column = self.names.related(token.plain)
+            column = self.names.same_root(token.plain)
             if column:
-                return Item("column", column.name, score=column.score, event=True)
+                return Tag("column", column.name, score=column.score, event=True)
             column = self.names.misspelled(token.plain)
             if column:
-                return Item("column", column.name, score=column.score)
+                return Tag("column", column.name, score=column.score)
         if len(token.plain) > 4:
             close = difflib.get_close_matches(token.plain, WORDS, n=1, cutoff=0.84)
             single = [tag for word in close for words, tag in PHRASES[word] if len(words) == 1]
             if single:
                 kind, _, detail = single[0].partition(":")
-                return Item(kind, detail)
+                return Tag(kind, detail)
             if values := self.names.close_value(token.plain):
                 return _value(values, 1.5)
             if months := difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85):
-                return Item("month", str(MONTHS[months[0]]))
-        return Item("unknown", token.text)
+                return Tag("month", str(MONTHS[months[0]]))
+        return Tag("unknown", token.text)
 
 
-def _value(found: Sequence[tuple[str, str]], score: float) -> Item:
+def _value(found: Sequence[tuple[str, str]], score: float) -> Tag:
     column, value = found[0]
     others = tuple(name for name, _value in found[1:])
-    return Item("value", column, value=value, score=score, others=others)
+    return Tag("value", column, value=value, score=score, others=others)

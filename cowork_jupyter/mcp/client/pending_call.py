@@ -20,11 +20,11 @@ MAX_SECONDS = 3_600.0
 PROGRESS_PAUSE = 0.25
 MAX_QUESTIONS = 40
 
-current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
+current: ContextVar[PendingCall | None] = ContextVar("current", default=None)
 """The call that the current task serves, where known."""
 
 
-class Ongoing:
+class PendingCall:
     def __init__(self, context: ToolContext, seconds: float, mask: Mask) -> None:
         self._context = context
         self._seconds = seconds
@@ -93,7 +93,7 @@ _LEAVE = 2.0
 """Seconds that a server has to acknowledge an unsubscription."""
 
 
-class Following:
+class ResourceSubscriptions:
     """Followers of a server's resources. Newer servers notify each one, older ones all at once."""
 
     def __init__(self) -> None:

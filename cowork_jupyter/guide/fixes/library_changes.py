@@ -84,7 +84,7 @@ def _renamed(cell: FailingCell, owner: str, name: str, node: ast.Attribute) -> F
     code = cell.code
     if owner == "numpy" and name in _PLAIN_NAMES:
         edits = [
-            code.replaced(attribute, _PLAIN_NAMES[name])
+            code.replacement(attribute, _PLAIN_NAMES[name])
             for attribute in code.find(ast.Attribute)
             if attribute.attr == name and base_name(attribute) == base_name(node)
         ]
@@ -167,7 +167,7 @@ def _ix(cell: FailingCell, node: ast.Attribute, parent: ast.AST | None) -> Fix |
 
 def _own_numpy(cell: FailingCell, node: ast.Attribute, _parent: ast.AST | None) -> Fix | None:
     numpy = cell.alias("numpy")
-    edits = [cell.code.replaced(attribute, numpy) for attribute in cell.code.find(ast.Attribute)
+    edits = [cell.code.replacement(attribute, numpy) for attribute in cell.code.find(ast.Attribute)
              if attribute.attr == "np" and base_name(attribute) == base_name(node)]  # fmt: skip
     why = "pandas no longer includes numpy, so import it directly."
     return cell.edit(why, *edits, imports="numpy")
@@ -249,7 +249,7 @@ def frequency(cell: FailingCell) -> Fix | None:
     for node in cell.find(ast.Constant):
         if isinstance(node.value, str) and re.fullmatch(rf"\d*{old}(?:-[A-Z]{{3}})?", node.value):
             text = cell.code.source(node)
-            edits.append(cell.code.replaced(node, text.replace(old, new, 1)))
+            edits.append(cell.code.replacement(node, text.replace(old, new, 1)))
     if not edits:
         return None
     return cell.edit(f"pandas now writes the frequency `{old}` as `{new}`.", *edits)

@@ -18,7 +18,7 @@ from ...tools.base import Remark
 EXCERPT = 500
 
 
-def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
+def search_conversation(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
     """The remarks that match the query best, rare words counting most; ties newest first."""
     phrase, wanted = query.casefold().strip(), words(query)
     near = [
@@ -40,7 +40,7 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
     answered: set[str | None] = set()
     seen: set[tuple[str | None, str]] = set()
-    for message, step_id in store.spoken(context_id):
+    for message, step_id in store.spoken_messages(context_id):
         data = message.data
         if isinstance(data, TextData) and data.answer:
             answered.add(data.answer.question_id)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from ..request import Aggregate, Chart, Filter, Period
 from ..tables import Table
-from .names import Names, is_key
+from .names import TableNames, is_key
 from .periods import period_of
-from .synonyms import adds_up
+from .synonyms import is_additive
 
 
 @dataclass(frozen=True)
-class Item:
+class Tag:
     # the tag of the lexicon before its colon; or column, value, table, number, span, unknown …
     kind: str
     detail: str = ""  # the rest of the tag; or the name, number, span
@@ -26,12 +26,12 @@ class Item:
 
 
 @dataclass
-class RequestReading:
+class RequestSlots:
     table: Table
     verbs: list[str] = field(default_factory=list)
     aggregates: list[Aggregate] = field(default_factory=list)
     chart: Chart | None = None
-    draws: bool = False  # some chart is wanted
+    wants_chart: bool = False  # some chart is wanted
     columns: list[str] = field(default_factory=list)  # mentioned outside of `by …`
     plural: set[str] = field(default_factory=set)
     by: list[str] = field(default_factory=list)
@@ -40,16 +40,16 @@ class RequestReading:
     period: Period | None = None
     over_time: bool = False
     # numbers with their aggregate
-    measured: list[tuple[Aggregate, str]] = field(default_factory=list)
+    aggregated: list[tuple[Aggregate, str]] = field(default_factory=list)
     counts: bool = False  # `how many`, or a number of something
     rows: bool = False  # rows are mentioned, possibly by a noun
-    noun: str = ""  # that noun
+    row_noun: str = ""  # that noun
     rank: int | None = None  # how many come first; 0 if unspecified
     ascending: bool = False
     frequent: bool = False  # the groups with the most rows are wanted
-    judges: bool = False  # ranked by `best` or `worst`, which may mean lowest or highest
-    says: Item | None = None  # a superlative that implies its column
-    act: str = ""
+    by_quality: bool = False  # ranked by `best` or `worst`, which may mean lowest or highest
+    superlative: Tag | None = None  # a superlative that implies its column
+    verb_column: str = ""
     filters: list[Filter] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)  # time spans, in order
     pairs: list[tuple[str, str]] = field(default_factory=list)  # column and value
@@ -58,7 +58,7 @@ class RequestReading:
     # restrictions that no rule knows; the rest holds without them
     ignored: list[str] = field(default_factory=list)
     picks_rows: bool = False  # rows that lack a value, or that a boolean column selects
-    rated: str = ""  # the boolean column whose rate is wanted
+    rate_column: str = ""  # the boolean column whose rate is wanted
     sorts: bool = False
     newest: str = ""  # the word for the row with the latest date
     score: float = 0.0
@@ -80,16 +80,16 @@ class RequestReading:
             column_list.append(name)
 
 
-def main_measure(names: Names) -> str:
+def main_measure(names: TableNames) -> str:
     """The most important numeric column; empty if there is none."""
     columns = names.table.of_kind("number")
     numbers = [column.name for column in columns
                if not is_key(column.name) and column.values != ("0", "1")]  # fmt: skip
     for word in ("revenue", "value", "profit", "units"):
-        for match in [names.exactly([word]), *names.roughly(word)]:
+        for match in [names.exact([word]), *names.similar(word)]:
             if match and match.name in numbers:
                 return match.name
-    return next((name for name in numbers if adds_up(name)), numbers[0] if numbers else "")
+    return next((name for name in numbers if is_additive(name)), numbers[0] if numbers else "")
 
 
 def spans_of_one_length(spans: Sequence[str]) -> bool:

@@ -29,7 +29,7 @@ _NOT_UNASKED = "This role cannot read it without asking you, so it was not sent.
 
 
 @dataclass(frozen=True)
-class Reach:
+class MentionScope:
     tools: ToolEnvironment
     log: RunLog
     notebook: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..tables import ColumnFacts, Table
-from .sheet import Sheet, TableVariable, call, literal
+from .cells import CellBuilder, TableVariable, call, literal
 
 _NEXT = ",\n    "
 _ISO = ("%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d ")
@@ -16,47 +16,47 @@ def engine_for(table: Table) -> str:
     return "pyarrow" if table.format == "parquet" else ""
 
 
-def load_table(sheet: Sheet, table: Table) -> TableVariable:
+def load_table(builder: CellBuilder, table: Table) -> TableVariable:
     """The variable that holds the table; adds a cell that reads it if there is none."""
-    if table.path not in sheet.tables:
+    if table.path not in builder.tables:
         stem = table.stem.lower()
-        name = sheet.name(stem, f"{stem}_table")
-        if sheet.style.frames == "polars":
-            lines = _with_polars(sheet, table, name)
+        name = builder.name(stem, f"{stem}_table")
+        if builder.style.frames == "polars":
+            lines = _with_polars(builder, table, name)
         else:
-            lines = _with_pandas(sheet, table, name)
-        sheet.add(*lines)
+            lines = _with_pandas(builder, table, name)
+        builder.add(*lines)
         dates = frozenset(table.names_of("date"))
-        sheet.tables[table.path] = TableVariable(name, dates, frozenset(table.names))
-    return sheet.tables[table.path]
+        builder.tables[table.path] = TableVariable(name, dates, frozenset(table.names))
+    return builder.tables[table.path]
 
 
-def _with_pandas(sheet: Sheet, table: Table, name: str) -> list[str]:
-    pd = sheet.module("pandas")
-    path = literal(sheet.style.path(table.path))
+def _with_pandas(builder: CellBuilder, table: Table, name: str) -> list[str]:
+    pd = builder.module("pandas")
+    path = literal(builder.style.path(table.path))
     texts = table.of_kind("date")
     match table.format:
         case "text":
-            reading = call(f"{name} = {pd}.read_csv(", [path, *_csv_options(sheet, table)])
-            texts = texts if sheet.choices.coerce else []
+            reading = call(f"{name} = {pd}.read_csv(", [path, *_csv_options(builder, table)])
+            texts = texts if builder.choices.coerce else []
         case "excel" | "parquet" as kind:
             reading = f"{name} = {pd}.read_{kind}({path})"
-            texts = texts if sheet.choices.coerce else []
+            texts = texts if builder.choices.coerce else []
         case "json":
             reading = f"{name} = {pd}.read_json({path})"
         case "json lines":
             reading = f"{name} = {pd}.read_json({path}, lines=True)"
     lines = [reading]
-    if sheet.choices.coerce:
+    if builder.choices.coerce:
         numbers = table.of_kind("number")
         lines += ["# Some values are not numbers or dates: they count as missing."]
         form = f'{pd}.to_numeric({{}}, errors="coerce")'
         lines += [_assigned(name, column, form) for column in numbers]
-    wrong = ', errors="coerce"' if sheet.choices.coerce else ""
+    wrong = ', errors="coerce"' if builder.choices.coerce else ""
     for column in texts:
         lines.append(_assigned(name, column, f"{pd}.to_datetime({{}}{_form(column)}{wrong})"))
-    lines += [_assigned(name, column, f"{{}}{tidy(column)}") for column in table.columns
-              if tidy(column)]  # fmt: skip
+    lines += [_assigned(name, column, f"{{}}{tidying_code(column)}") for column in table.columns
+              if tidying_code(column)]  # fmt: skip
     return lines
 
 
@@ -66,7 +66,7 @@ def _assigned(name: str, column: ColumnFacts, code: str) -> str:
     return f"{place} = {before}{place}{after}"
 
 
-def tidy(column: ColumnFacts) -> str:
+def tidying_code(column: ColumnFacts) -> str:
     """Code that unifies values differing only in whitespace or case."""
     if column.kind != "text":
         return ""
@@ -78,7 +78,7 @@ def _form(column: ColumnFacts) -> str:
     return "" if column.date_format.startswith(_ISO) else f", format={literal(column.date_format)}"
 
 
-def _csv_options(sheet: Sheet, table: Table) -> list[str]:
+def _csv_options(builder: CellBuilder, table: Table) -> list[str]:
     given: dict[str, str] = {}
     if table.separator != ",":
         given["sep"] = literal(table.separator)
@@ -102,10 +102,10 @@ def _csv_options(sheet: Sheet, table: Table) -> list[str]:
     codes = {column.name: "str" for column in table.columns if column.is_code}
     if codes:
         given["dtype"] = literal(codes)
-    given |= _date_options(table) if not sheet.choices.coerce else {}
-    if sheet.choices.replace_bytes:
+    given |= _date_options(table) if not builder.choices.coerce else {}
+    if builder.choices.replace_bytes:
         given["encoding_errors"] = '"replace"'
-    if table.uneven or sheet.choices.cut_lines:
+    if table.uneven or builder.choices.cut_lines:
         cut = f"lambda fields: fields[:{len(table.names)}]"
         given |= {"index_col": "False", "engine": '"python"', "on_bad_lines": cut}
     return [f"{name}={value}" for name, value in given.items()]
@@ -121,13 +121,13 @@ def _date_options(table: Table) -> dict[str, str]:
     return given | ({"date_format": literal(formats)} if odd else {})
 
 
-def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
-    pl = sheet.module("polars")
-    path = literal(sheet.style.path(table.path))
+def _with_polars(builder: CellBuilder, table: Table, name: str) -> list[str]:
+    pl = builder.module("polars")
+    path = literal(builder.style.path(table.path))
     texts = table.of_kind("date")
     match table.format:
         case "text":
-            reading = call(f"{name} = {pl}.read_csv(", [path, *_polars_csv(sheet, table)])
+            reading = call(f"{name} = {pl}.read_csv(", [path, *_polars_csv(builder, table)])
             texts = [column for column in texts if _form(column)]
         case "excel":
             reading, texts = f'{name} = {pl}.read_excel({path}, engine="openpyxl")', []
@@ -142,7 +142,7 @@ def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
         f".str.to_datetime({literal(column.date_format)}, strict=False)"
         for column in texts
     ]
-    if sheet.choices.coerce:
+    if builder.choices.coerce:
         numbers = table.of_kind("number")
         changes += [
             f"{pl}.col({literal(column.name)}).cast({pl}.Float64, strict=False)"
@@ -153,18 +153,18 @@ def _with_polars(sheet: Sheet, table: Table, name: str) -> list[str]:
         + ".str.strip_chars()" * column.padded
         + ".str.to_titlecase()" * column.mixed_case
         for column in table.columns
-        if tidy(column)
+        if tidying_code(column)
     ]
     return [f"{reading}.with_columns(\n    {_NEXT.join(changes)},\n)" if changes else reading]
 
 
-def _polars_csv(sheet: Sheet, table: Table) -> list[str]:
+def _polars_csv(builder: CellBuilder, table: Table) -> list[str]:
     given: dict[str, str] = {}
     if table.separator != ",":
         given["separator"] = literal(table.separator)
     if table.encoding != "utf-8-sig":
         given["encoding"] = literal(table.encoding)
-    elif sheet.choices.replace_bytes:
+    elif builder.choices.replace_bytes:
         given["encoding"] = '"utf8-lossy"'
     before = table.first_line - table.header_lines if table.has_header else table.first_line
     if not table.has_header:
@@ -180,13 +180,13 @@ def _polars_csv(sheet: Sheet, table: Table) -> list[str]:
         given["null_values"] = literal(signs)
     codes = [column.name for column in table.columns if column.is_code]
     if codes:
-        pl = sheet.module("polars")
+        pl = builder.module("polars")
         inside = ", ".join(f"{literal(name)}: {pl}.String" for name in codes)
         given["schema_overrides"] = f"{{{inside}}}"
     if any(not _form(column) for column in table.of_kind("date")):
         given["try_parse_dates"] = "True"
-    if sheet.choices.coerce:
+    if builder.choices.coerce:
         given["infer_schema_length"] = "None"
-    if table.uneven or sheet.choices.cut_lines:
+    if table.uneven or builder.choices.cut_lines:
         given["truncate_ragged_lines"] = "True"
     return [f"{name}={value}" for name, value in given.items()]

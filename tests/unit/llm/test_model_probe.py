@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN, ENVIRONMENT, FORM, Connection, FieldNames
-from cowork_jupyter.llm import reachable
-from cowork_jupyter.llm.reachable import (
+from cowork_jupyter.llm import model_probe
+from cowork_jupyter.llm.model_probe import (
     ModelProbe,
     ServedModel,
     probe,
@@ -176,8 +176,8 @@ def test_nobody_there() -> None:
 def test_a_server_that_is_busy_with_something_else_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    opened = reachable.open_url
-    monkeypatch.setattr(reachable, "open_url", lambda request, _timeout: opened(request, 0.1))
+    opened = model_probe.open_url
+    monkeypatch.setattr(model_probe, "open_url", lambda request, _timeout: opened(request, 0.1))
     with socket.create_server(("127.0.0.1", 0)) as busy:
         url = f"http://127.0.0.1:{busy.getsockname()[1]}/v1"
         assert probe(connected(url)).ready
@@ -240,7 +240,7 @@ async def test_another_connection_is_looked_at_anew() -> None:
 def test_a_key_does_not_follow_a_redirect_to_another_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reachable, "LOCAL_HOSTS", set[str]())  # as if the server were elsewhere
+    monkeypatch.setattr(model_probe, "LOCAL_HOSTS", set[str]())  # as if the server were elsewhere
     with server(200, serving("m")) as (there, keys):
 
         class Redirecting(BaseHTTPRequestHandler):

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Facts:
+class ConversationLog:
     context: Context
     revision: PlanRevision | None = None
     jobs: list[Job] = field(default_factory=list)
@@ -50,12 +50,12 @@ class Facts:
         return [event.data for event in self.events if isinstance(event.data, kind)]
 
 
-def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:
+def read_log(store: Store, context_id: str, job_id: str | None = None) -> ConversationLog:
     """Read a conversation, with the plan that was executed last, or on the card of that job."""
     context = store.context(context_id)
     jobs = store.jobs(context_id)
     messages = store.messages(context_id).items
-    return Facts(
+    return ConversationLog(
         context=context,
         revision=_audited(store, context_id, store.card_jobs(job_id) if job_id else jobs),
         jobs=jobs,

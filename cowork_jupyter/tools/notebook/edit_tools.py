@@ -24,8 +24,16 @@ from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, in_
 from ..diff import Diff, diff
 from ..documents import is_notebook
 from ..files import PathOf
-from .reading import CellId
-from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
+from .read_tool import CellId
+from .state import (
+    CellState,
+    CellType,
+    Edit,
+    EditResult,
+    NotebookState,
+    OpenElsewhere,
+    stale_cell_error,
+)
 from .stored import BY_PLACE, Document, apply, new_cell_id, serialize_notebook
 
 
@@ -185,7 +193,7 @@ class _PlannedEdit:
         state = CellState(edit.cell_id, edit.cell_type, edit.source)
         return state.fingerprint if has_source else None
 
-    def cell_edit(self, changed: Changed) -> CellEdit | None:
+    def cell_edit(self, changed: EditResult) -> CellEdit | None:
         """What the user can accept or revert; None where cells have no ids."""
         edit, state = self.edit, self.state
         if changed.cell_id.startswith(BY_PLACE):
@@ -318,7 +326,7 @@ async def _carry_out(planned: _PlannedEdit, context: ToolContext, path: str) -> 
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
 
-async def _change(planned: _PlannedEdit, context: ToolContext, path: str) -> Changed:
+async def _change(planned: _PlannedEdit, context: ToolContext, path: str) -> EditResult:
     """Where another program has the notebook open, ask the user before writing."""
     notebooks, answers = context.notebooks, context.write_under_open
     try:
@@ -345,7 +353,7 @@ def _ask_about_open(path: str) -> Question:
     )
 
 
-def _remark(planned: _PlannedEdit, changed: Changed) -> str:
+def _remark(planned: _PlannedEdit, changed: EditResult) -> str:
     """What the model needs to go on without reading everything again."""
     known = f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
     unsaved = " The user sees it in the open notebook, which has unsaved edits."
@@ -355,7 +363,7 @@ def _remark(planned: _PlannedEdit, changed: Changed) -> str:
 def _read_cell(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
     cell = state.cell(cell_id)
     if cell.fingerprint != fingerprint:
-        raise stale(state.path, cell)
+        raise stale_cell_error(state.path, cell)
     return cell
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script
-from .sources import query
+from .sources import run_query
 from .tables import Table
 from .understanding.sentences import measure
 from .understanding.understand import step_title
@@ -18,35 +18,35 @@ _MAX_CELL = 60
 _MAX_CHANGED = 6
 
 
-def answer(script: Script, request: Request) -> str:
+def answer_request(script: Script, request: Request) -> str:
     """Empty if a read-only query cannot answer it."""
     if request.chart:
         return ""
     if request.verb == "columns":
-        return _said(request, _columns(request.table))
+        return _titled(request, _columns(request.table))
     if request.verb == "compare":
-        return _compared(script, request)
+        return _comparison(script, request)
     select = select_for(request, MAX_ROWS)
     if select is None:
         return ""
-    rows, why = query(script, [request.table.path], select.sql)
+    rows, why = run_query(script, [request.table.path], select.sql)
     if why:
         return ""
-    return _said(request, _answer(select, rows))
+    return _titled(request, _result_text(select, rows))
 
 
-def _said(request: Request, result: str) -> str:
+def _titled(request: Request, result: str) -> str:
     return f"**{step_title(request)}**\n\n{result}"
 
 
-def _answer(select: Select, rows: Sequence[dict[str, Any]]) -> str:
+def _result_text(select: Select, rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return "No row fits."
     if select.is_single and len(rows) == 1:
         value = rows[0].get("value")
-        return f"{number(value)}{select.unit}" if value is not None else "There is no value."
+        return f"{format_number(value)}{select.unit}" if value is not None else "There is no value."
     more = len(rows) > MAX_ROWS
-    text = as_table(rows[:MAX_ROWS], select.unit)
+    text = markdown_table(rows[:MAX_ROWS], select.unit)
     return f"{text}\n\nOnly the first {MAX_ROWS} are shown." if more else text
 
 
@@ -60,42 +60,44 @@ def _columns(table: Table) -> str:
         for column in table.columns[:100]
     ]
     more = len(table.columns) - 100
-    size = f"{len(table.columns)} columns:\n\n{as_table(rows)}"
+    size = f"{len(table.columns)} columns:\n\n{markdown_table(rows)}"
     return f"{size}\n\nAnd {more} more." if more > 0 else size
 
 
-def _compared(script: Script, request: Request) -> str:
+def _comparison(script: Script, request: Request) -> str:
     assert request.between is not None
     first, second = request.between
     totals, changes = comparison(request)
-    rows, why = query(script, [request.table.path], totals)
+    rows, why = run_query(script, [request.table.path], totals)
     if why or not rows:
         return ""
     low, high = rows[0].get("a"), rows[0].get("b")
-    lines = [as_table([{"": measure(request), first: low, second: high, **_change(low, high)}])]
+    lines = [
+        markdown_table([{"": measure(request), first: low, second: high, **_change(low, high)}])
+    ]
     if changes:
-        rows, why = query(script, [request.table.path], changes)
+        rows, why = run_query(script, [request.table.path], changes)
         changed = [
             {"changed most": f"{row['name']}: {row['part']}", first: row["a"], second: row["b"],
              "change": row["change"]}
             for row in rows[:_MAX_CHANGED]
         ]  # fmt: skip
-        lines += [as_table(changed)] if changed else []
-    return _said(request, "\n\n".join(lines))
+        lines += [markdown_table(changed)] if changed else []
+    return _titled(request, "\n\n".join(lines))
 
 
 def _change(low: Any, high: Any) -> dict[str, Any]:
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return {"change": None}
     share = f" ({(high - low) / abs(low):+.1%})" if low else ""
-    return {"change": f"{number(high - low)}{share}"}
+    return {"change": f"{format_number(high - low)}{share}"}
 
 
-def as_table(rows: Sequence[dict[str, Any]], unit: str = "") -> str:
+def markdown_table(rows: Sequence[dict[str, Any]], unit: str = "") -> str:
     head = list(dict.fromkeys(name for row in rows for name in row))
     lines = [_line(head), _line(["---"] * len(head))]
     for row in rows:
-        cells = [number(row.get(name)) + (unit if name == "value" else "") for name in head]
+        cells = [format_number(row.get(name)) + (unit if name == "value" else "") for name in head]
         lines.append(_line(cells))
     return "\n".join(lines)
 
@@ -110,7 +112,7 @@ def _cell(text: str) -> str:
     return short.replace("\\", "\\\\").replace("|", "\\|").replace("`", "\\`").replace("<", "&lt;")
 
 
-def number(value: Any) -> str:
+def format_number(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -33,14 +33,14 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
-class NotebookLook:
+class NotebookFacts:
     private: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[Variable, ...] = ()
     language: str = ""
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CellContext:
     """The notebook around a cell, as a model may know it."""
 
     cells: tuple[NearbyCell, ...] = ()
@@ -52,7 +52,7 @@ class Surroundings:
     language: str = ""
 
     @classmethod
-    def of(cls, request: SuggestionRequest, looked: NotebookLook) -> Self:
+    def of(cls, request: SuggestionRequest, looked: NotebookFacts) -> Self:
         return cls(
             cells=tuple(cell for cell in request.cells if cell.id not in looked.private),
             variables=looked.variables,
@@ -68,16 +68,16 @@ class Surroundings:
         return [known[name] for name in names_of(source) if name in known]
 
 
-async def look_around(
+async def read_notebook_facts(
     tools: ToolEnvironment,
     log: RunLog,
     notebook: str | None,
     request: SuggestionRequest,
     seconds: float = SECONDS,
-) -> NotebookLook:
+) -> NotebookFacts:
     """What can be looked up in this time. Never raises."""
     if not notebook:
-        return NotebookLook()
+        return NotebookFacts()
     may_read = tools.unasked_workspace(log, "read_notebook", path=notebook)
     may_list = tools.unasked_workspace(log, "list_variables", path=notebook)
     found: list[Variable] = []
@@ -111,9 +111,9 @@ async def look_around(
     if reading and reading.done() and not reading.cancelled() and not reading.exception():
         state = reading.result()
     if state is None:
-        return NotebookLook(variables=tuple(found))
+        return NotebookFacts(variables=tuple(found))
     private = {cell.id: cell.source for cell in state.cells if cell.is_private}
-    return NotebookLook(private, tuple(found), state.language)
+    return NotebookFacts(private, tuple(found), state.language)
 
 
 def names_of(source: str) -> list[str]:

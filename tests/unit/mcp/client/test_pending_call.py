@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.ongoing import MAX_QUESTIONS, Ongoing, current
+from cowork_jupyter.mcp.client.pending_call import MAX_QUESTIONS, PendingCall, current
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace
 
@@ -29,7 +29,7 @@ class Call:
         context = ToolContext(
             Workspace(folder), AgentRole.ACTOR, output=self.shown.append, ask=self.answer
         )
-        self.ongoing = Ongoing(context, seconds, Mask(["hunter2"]))
+        self.ongoing = PendingCall(context, seconds, Mask(["hunter2"]))
 
     async def answer(self, question: Question) -> str:
         self.asked.append(question)

@@ -31,8 +31,10 @@ class Style:
     charts: Charts = "matplotlib"
     packages: frozenset[str] = frozenset({"pandas", "matplotlib", "sklearn"})  # importable
     modules: Mapping[str, str] = field(default_factory=dict)  # imported already: alias by module
-    taken: frozenset[str] = frozenset()  # names in use
-    loaded: Mapping[str, TableVariable] = field(default_factory=dict)  # by path in the workspace
+    used_names: frozenset[str] = frozenset()  # names in use
+    loaded_tables: Mapping[str, TableVariable] = field(
+        default_factory=dict
+    )  # by path in the workspace
     folder: str = "."  # working directory of the code, relative to the workspace
     saves_charts: bool = False  # write charts to files, since nobody would see them
 
@@ -40,7 +42,7 @@ class Style:
         return posixpath.relpath(path, self.folder or ".")
 
     @property
-    def draws(self) -> bool:
+    def can_draw(self) -> bool:
         return self.charts in self.packages
 
 
@@ -82,22 +84,22 @@ class CodeCell:
         return "\n\n".join(part for part in ("\n".join(self.imports), code) if part)
 
 
-class Sheet:
+class CellBuilder:
     def __init__(self, style: Style, choices: Choices) -> None:
         self.style = style
         self.choices = choices
         self.cells: list[CodeCell] = []
-        self.tables: dict[str, TableVariable] = dict(style.loaded)
+        self.tables: dict[str, TableVariable] = dict(style.loaded_tables)
         self._modules: dict[str, str] = dict(style.modules)
         self._imports: list[str] = []
         self._names: list[str] = []
-        self._made: set[str] = set()
+        self._used: set[str] = set()
 
     def module(self, module: str) -> str:
         """Return the alias of a module, adding the import if needed."""
         if module not in self._modules:
             usual = USUAL_NAMES[module]
-            alias = usual if usual not in self.style.taken else module.split(".")[0]
+            alias = usual if usual not in self.style.used_names else module.split(".")[0]
             self._modules[module] = alias
             self._imports.append(f"import {module}" + (f" as {alias}" if alias != module else ""))
         return self._modules[module]
@@ -113,11 +115,11 @@ class Sheet:
         numbered = (f"{usable[0]}_{number}" for number in range(2, 1000))
         for candidate in (*usable, *numbered):
             if (
-                candidate not in self.style.taken
-                and candidate not in self._made
+                candidate not in self.style.used_names
+                and candidate not in self._used
                 and candidate not in _RESERVED
             ):
-                self._made.add(candidate)
+                self._used.add(candidate)
                 self._names.append(candidate)
                 return candidate
         raise AssertionError("a thousand names are taken")

@@ -17,7 +17,7 @@ from ..domain.messages import Message
 from ..domain.redaction import Mask
 from . import retention, search
 from .folding import fold_job, fold_turn
-from .reading import Reader
+from .reader import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
 
@@ -153,7 +153,7 @@ class Transaction(Reader):
         search.forget_context(self._connection, context_id)
         self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
 
-    def set_context_aside(self, context_id: str) -> None:
+    def trash_context(self, context_id: str) -> None:
         self.context(context_id)
         retention.trash_context(self._connection, context_id, now())
 
@@ -165,7 +165,7 @@ class Transaction(Reader):
         retention.restore_context(self._connection, context_id)
         return self.context(context_id)
 
-    def give_back(self) -> bool:
+    def release_space(self) -> bool:
         """Return some free pages to the file system; True if there are more."""
         return retention.release_pages(self._connection)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.run.recollection import EXCERPT, recollect
+from cowork_jupyter.agents.run.conversation_search import EXCERPT, search_conversation
 from cowork_jupyter.domain.contexts import Job, Task
 from cowork_jupyter.domain.message_data import Answer
 from cowork_jupyter.domain.messages import Message, MessageType
@@ -43,7 +43,7 @@ def say(
 
 
 def recalled(bench: Bench, query: str, limit: int = 5) -> list[Remark]:
-    return recollect(bench.service.journal.store, bench.context.id, query, limit)
+    return search_conversation(bench.service.journal.store, bench.context.id, query, limit)
 
 
 async def test_it_finds_words_answers_plans_and_results_of_steps(bench: Bench) -> None:
@@ -98,7 +98,7 @@ async def test_neither_secrets_nor_our_own_notes_are_found(bench: Bench) -> None
 async def test_of_another_conversation_nothing_is_found(bench: Bench) -> None:
     say(bench, "Lisbon")
     other = bench.service.conversations.create()
-    assert recollect(bench.service.journal.store, other.id, "Lisbon", 5) == []
+    assert search_conversation(bench.service.journal.store, other.id, "Lisbon", 5) == []
 
 
 async def test_of_a_long_text_the_part_around_the_words_is_given(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from ..domain.errors import NotFound
 from ..domain.roles import AgentRole
 from .log_reader import LogReader
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
-from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextRoom
+from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextSize
 from .rows import ALL, END, MAX_PAGE_SIZE, RowReader, decode, to_json
 from .search import (
     FEW_GRAMS,
@@ -148,9 +148,9 @@ class ContextReader(RowReader):
         """Contexts not used since then, oldest first, except those pinned, at work, or waiting."""
         return [row["id"] for row in self._rows(UNUSED, since, limit)]
 
-    def room(self) -> list[ContextRoom]:
+    def context_sizes(self) -> list[ContextSize]:
         rows = self._rows(BY_CONTEXT)
-        return [ContextRoom(**{**dict(row), "pinned": bool(row["pinned"])}) for row in rows]
+        return [ContextSize(**{**dict(row), "pinned": bool(row["pinned"])}) for row in rows]
 
     def free_bytes(self) -> int:
         (pages,), (size,) = (
