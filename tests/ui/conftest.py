@@ -16,8 +16,8 @@ from .chromium import ARGUMENTS, HELP, find_chromium
 from .judge.judge import judge
 from .lab import LabServer
 from .patience import PATIENCE
-from .told import model as model
-from .told import told_lab as told_lab
+from .scripted_lab import model as model
+from .scripted_lab import scripted_lab as scripted_lab
 
 OUTPUT = Path(__file__).parent / "output"
 

@@ -17,7 +17,7 @@ from tests.scripted import ScriptedServer, call, plan, text
 
 from .lab import LabServer
 from .person import open_notebook
-from .told import write_notebook
+from .scripted_lab import write_notebook
 
 Screenshot = Callable[[Page, str], Path]
 

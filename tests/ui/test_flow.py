@@ -30,10 +30,10 @@ Screenshot = Callable[[Page, str], Path]
 
 
 def test_from_a_plan_to_its_roll_back(
-    page: Page, told_lab: LabServer, model: ScriptedServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, model: ScriptedServer, screenshot: Screenshot
 ) -> None:
-    root = told_lab.root
-    open_notebook(page, told_lab, "sales.ipynb")
+    root = scripted_lab.root
+    open_notebook(page, scripted_lab, "sales.ipynb")
     panel = open_panel(page)
     run_cells(page, 2)
     expect(page.locator(".jp-NotebookPanel-toolbar [data-jp-item-name=cowork]")).to_be_visible()
@@ -85,9 +85,9 @@ def test_from_a_plan_to_its_roll_back(
 
 @pytest.mark.slow
 def test_a_reply_is_stopped_while_it_streams(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     say(panel, story.STREAM)
     expect(panel.locator(".cw-tail")).to_contain_text("word20")
@@ -99,9 +99,9 @@ def test_a_reply_is_stopped_while_it_streams(
 
 
 def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     say(panel, story.ASK)
     expect(panel.locator(".cw-run")).to_contain_text("Leave them out")
@@ -119,7 +119,7 @@ def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
     expect(talk).to_contain_text("Leave them out")
 
     other = page.context.new_page()
-    open_lab(other, told_lab)
+    open_lab(other, scripted_lab)
     open_panel(other)
     elsewhere = other.locator(".cw-panel .cw-inbox")
     elsewhere.get_by_role("button", name=has("Leave them out")).click()
@@ -132,11 +132,11 @@ def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
 
 @pytest.mark.slow
 def test_what_a_model_sends_is_text_and_nothing_runs(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     say(panel, story.HOSTILE)
     expect(panel.locator(".cw-run")).to_contain_text("<script>window.hacked")
@@ -150,9 +150,9 @@ def test_what_a_model_sends_is_text_and_nothing_runs(
 
 @pytest.mark.slow
 def test_a_plan_of_sixty_steps_stays_readable(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     say(panel, story.LONG)
     expect(panel.locator(".cw-steps > li")).to_have_count(60)
@@ -168,9 +168,9 @@ def test_a_plan_of_sixty_steps_stays_readable(
 
 @pytest.mark.slow
 def test_panel_and_conversation_look_right_in_both_themes_and_when_there_is_little_room(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
     expect(page.locator(".jp-FileBrowser")).not_to_be_visible()

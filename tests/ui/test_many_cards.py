@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from .crowd import CARDS, PER_PAGE, PILL, Traffic, crowded_lab, reloaded, until_live, write_cards
 from .person import open_notebook, run_cells
-from .told import write_notebook
+from .scripted_lab import write_notebook
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ from tests.scripted.server import last_words
 from .lab import LabServer
 from .patience import until
 from .person import card, open_notebook, run_cells, use_dark_theme
-from .told import write_notebook
+from .scripted_lab import write_notebook
 from .visit import complaints, open_lab, open_panel
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from . import story
 from .lab import LabServer
 from .patience import MOMENT, until, worked
-from .told import write_notebook
+from .scripted_lab import write_notebook
 from .visit import open_panel
 
 pytestmark = pytest.mark.slow
@@ -21,11 +21,11 @@ Screenshot = Callable[[Page, str], Path]
 
 
 def test_a_plan_a_question_and_the_panel_work_in_notebook_7(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
     sources = (f"%%act\n{story.ASK}", f"%%plan\n{story.ENDLESS}")
-    write_notebook(told_lab.root / "seven.ipynb", "%load_ext cowork_jupyter", *sources)
-    page.goto(told_lab.url("notebooks/seven.ipynb"))
+    write_notebook(scripted_lab.root / "seven.ipynb", "%load_ext cowork_jupyter", *sources)
+    page.goto(scripted_lab.url("notebooks/seven.ipynb"))
     cells = page.locator(".jp-Notebook .jp-CodeCell")
 
     def run(number: int) -> None:

@@ -31,16 +31,16 @@ Screenshot = Callable[[Page, str], Path]
 
 @pytest.mark.slow
 def test_what_waits_is_announced_when_one_looks_elsewhere(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     open_panel(page)
     tab = page.locator(".jp-SideBar .lm-TabBar-tab[data-id=cowork-panel]")
     tab.click()  # closes it
     expect(page.locator(".cw-panel")).not_to_be_visible()
 
-    context = post(told_lab, "context", {"role": "planner"})
-    post(told_lab, f"context/{context['id']}/messages", {"content": story.ASK})
+    context = post(scripted_lab, "context", {"role": "planner"})
+    post(scripted_lab, f"context/{context['id']}/messages", {"content": story.ASK})
     toast = page.locator(".Toastify__toast", has_text="12 rows have no region")
     expect(toast).to_be_visible()
     expect(tab).to_have_attribute("data-cowork-waiting", "1")
@@ -54,9 +54,9 @@ def test_what_waits_is_announced_when_one_looks_elsewhere(
 
 @pytest.mark.slow
 def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
-    page: Page, told_lab: LabServer, screenshot: Screenshot
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    open_lab(page, told_lab)
+    open_lab(page, scripted_lab)
     field = page.locator(".cw-panel .cw-composer textarea")
     page.locator(".jp-LauncherCard", has_text="Ask Cowork").click()
     expect(field).to_be_focused()
@@ -70,8 +70,10 @@ def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
     expect(page.locator(".lm-Menu-item", has_text="Plan a change")).to_have_count(0)
 
 
-def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: Screenshot) -> None:
-    open_lab(page, told_lab)
+def test_workflows_rules_and_trust(
+    page: Page, scripted_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     unfold(panel, "Workflows", "Rules", "This workspace")
 
@@ -105,8 +107,8 @@ def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: 
 
 
 @pytest.mark.slow
-def test_the_model_is_picked_and_asked(page: Page, told_lab: LabServer, model: Any) -> None:
-    open_lab(page, told_lab)
+def test_the_model_is_picked_and_asked(page: Page, scripted_lab: LabServer, model: Any) -> None:
+    open_lab(page, scripted_lab)
     panel = open_panel(page)
     panel.get_by_label("Model").select_option("qwen3-coder")
     say(panel, "Who are you?")
@@ -116,7 +118,7 @@ def test_the_model_is_picked_and_asked(page: Page, told_lab: LabServer, model: A
     go_back(panel)
 
     def is_kept() -> bool:
-        return "qwen3-coder" in told_lab.setting("cowork-jupyter", "plugin")
+        return "qwen3-coder" in scripted_lab.setting("cowork-jupyter", "plugin")
 
     until(page, is_kept, "the choice is not kept")
     panel.get_by_label("Model").select_option("gpt-5-mini")

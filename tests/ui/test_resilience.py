@@ -15,7 +15,7 @@ from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .lab import LabServer
 from .person import choose_in_menu, open_notebook, save
-from .told import write_notebook
+from .scripted_lab import write_notebook
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.scripted import ScriptedServer, plan
 
 from .lab import LabServer
 from .person import card, choose_in_menu, open_notebook, until_ready
-from .told import write_notebook
+from .scripted_lab import write_notebook
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from ..judge.judge import judge
 from ..lab import LabServer
 from ..person import CELL, choose_in_menu, open_notebook, save, until_ready
-from ..told import write_notebook
+from ..scripted_lab import write_notebook
 
 LOAD = "%load_ext cowork_jupyter"
 RAN = re.compile(r"\[\d+\]:")

@@ -26,12 +26,12 @@ def model() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture(scope="session")
-def told_lab(
+def scripted_lab(
     tmp_path_factory: pytest.TempPathFactory, model: ScriptedServer
 ) -> Iterator[LabServer]:
     """The Lab, with a notebook whose second cell asks for a plan."""
     environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "gpt-5-mini"}
-    with LabServer(tmp_path_factory.mktemp("told"), environment) as lab:
+    with LabServer(tmp_path_factory.mktemp("scripted"), environment) as lab:
         (lab.root / "sales.csv").write_text("region,revenue\nnorth,1\n")
         (lab.root / "notes.md").write_text("Nothing yet.\n")
         (lab.root / "draft.md").write_text("Old.\n")
