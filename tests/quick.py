@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -66,8 +66,8 @@ def empty_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def ready_tables(empty_records: Path) -> Iterator[None]:
     """New records are copies: to make their tables takes longer than most tests."""
 
     def database(path: Path) -> Database:
@@ -78,9 +78,11 @@ def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             connection.execute("PRAGMA synchronous=OFF")
         return made
 
-    monkeypatch.setattr(record, "Database", database)
     create = partial(copied, empty_records / "checkpoints")
-    monkeypatch.setattr(checkpoint_store, "create_private", create)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "Database", database)
+        patch.setattr(checkpoint_store, "create_private", create)
+        yield
 
 
 def copied(empty: Path, path: Path) -> None:

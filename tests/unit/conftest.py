@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.process)
 
 
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests that collect garbage need not go through all that was collected here
+
+
 def pytest_configure(config: pytest.Config) -> None:
     quick.configure(config)
     quick.keep_files_in_memory()
@@ -56,8 +62,8 @@ def clean_environment(
     monkeypatch.setenv("IPYTHONDIR", str(home / "ipython"))
 
 
-@pytest.fixture(autouse=True)
-def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def a_slow_machine() -> Iterator[None]:
     """A model's server is a thread of this very process, and may need more than three seconds
     before it says which models it has. Who waits for less than one means it.
     """
@@ -66,4 +72,6 @@ def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def patient(request: Request, timeout: float) -> Any:
         return open_url(request, timeout if timeout < 1 else PATIENCE)
 
-    monkeypatch.setattr(reachable, "open_url", patient)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reachable, "open_url", patient)
+        yield
