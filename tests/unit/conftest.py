@@ -28,6 +28,12 @@ RUN_CELLS = tuple(
 """Where tests run whole cells with pandas and polars, which takes as long as starting programs."""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Who leaves them out need not load them."""
+    is_left_out = "not process" in config.option.markexpr
+    return is_left_out and str(collection_path).startswith(RUN_CELLS) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if str(item.path).startswith(RUN_CELLS):
