@@ -170,6 +170,7 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     await service.close()
 
 
+@pytest.mark.process
 async def test_the_model_is_not_asked_again_before_the_answer(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
