@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # tests that collect garbage need not go through all that was collected here
+    atexit.register(gc.unfreeze)  # else some libraries take for leaked what is still there
 
 
 def pytest_configure(config: pytest.Config) -> None:
