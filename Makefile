@@ -45,7 +45,7 @@ test-full: $(VENV)/.ready-to-test $(HUB) $(VENV)/.collaboration $(VENV)/.jupyter
 	$(BIN)/python -m tests.checks full
 
 test-unit: $(VENV)/.ready-to-test ## unit tests that start no programs (ARGS are passed to pytest)
-	$(BIN)/python -m pytest tests/unit -m "not process and not slow" -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest tests/unit -m "not process and not slow" -n 2 $(ARGS)
 
 test-security: $(VENV)/.ready-to-test ## ways to break in, each shown to fail
 	$(PYTEST) tests/security $(ARGS)
