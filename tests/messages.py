@@ -39,6 +39,7 @@ _ERRORS = {"CoworkError", "Conflict", "Forbidden", "Interrupted", "InvalidInput"
 _ERRORS |= {"Unavailable"}
 _ELSEWHERE = {"hosts/acp", "hosts/cli", "hosts/kernel", "llm", "workspace"}
 """Folders whose errors are read by editors, at the terminal, below a cell, or by a model."""
+_CARRIER = re.compile(rf"\b(?:{'|'.join([*_SHOWN, *_FORM, *_ERRORS])})\(")
 _LOCAL_MODELS = "llm/local/"
 """Its errors appear in the panel, unlike those of `llm` beside it."""
 
@@ -62,7 +63,8 @@ def of_server() -> Iterator[str]:
         shown = _SHOWN | (_FORM if folder.startswith("workflows/") else {})
         elsewhere = folder.startswith(tuple(f"{name}/" for name in _ELSEWHERE))
         is_read_here = folder.startswith(_LOCAL_MODELS) or not elsewhere
-        for node in ast.walk(ast.parse(path.read_text())):
+        source = path.read_text()
+        for node in ast.walk(ast.parse(source)) if _CARRIER.search(source) else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             for given in node.keywords:

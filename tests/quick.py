@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -24,8 +23,6 @@ from cowork_jupyter.store.connection import Database, create_private
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 2 * 1024**3
 
-ABSENT = str(Path(__file__).with_name("absent"))
-"""Packages that programs here, and those that they start, do without."""
 ONE_CERTIFICATE = Path(__file__).with_name("one_certificate.pem")
 """Each client of a model reads all that the machine has, which takes longer than most tests."""
 
@@ -34,13 +31,9 @@ settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 
 
 def configure(config: pytest.Config) -> None:
-    """Fewer random examples where slow tests are left out; less to load for all programs."""
+    """Fewer random examples where slow tests are left out; less to load for each model client."""
     gc.set_threshold(100_000, 50, 100)  # else it goes through thousands of collected tests
     os.environ["SSL_CERT_FILE"] = str(ONE_CERTIFICATE)
-    if ABSENT not in sys.path:
-        sys.path.insert(0, ABSENT)
-        inherited = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = f"{ABSENT}{os.pathsep}{inherited}" if inherited else ABSENT
     settings.load_profile("quick" if "not slow" in config.option.markexpr else "ci")
 
 
@@ -66,8 +59,8 @@ def empty_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def ready_tables(empty_records: Path) -> Iterator[None]:
     """New records are copies: to make their tables takes longer than most tests."""
 
     def database(path: Path) -> Database:
@@ -78,9 +71,11 @@ def ready_tables(empty_records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             connection.execute("PRAGMA synchronous=OFF")
         return made
 
-    monkeypatch.setattr(record, "Database", database)
     create = partial(copied, empty_records / "checkpoints")
-    monkeypatch.setattr(checkpoint_store, "create_private", create)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "Database", database)
+        patch.setattr(checkpoint_store, "create_private", create)
+        yield
 
 
 def copied(empty: Path, path: Path) -> None:

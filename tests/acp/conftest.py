@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests import quick
 from tests.scripted import ScriptedServer
 
 from .editor import ALLOW, Editor, by_kind, editor_with_agent
 
 MAX_TURNS = 8
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
 
 
 @pytest.fixture(scope="module")

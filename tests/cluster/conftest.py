@@ -22,14 +22,13 @@ from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.agents.conftest import settings as settings
 from tests.unit.conftest import clean_environment as clean_environment
 
-
-def pytest_configure() -> None:
-    quick.keep_files_in_memory()
-
-
 WORKERS = 2
 PATIENCE = 90.0
 """Seconds after which a test calls it hanging."""
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
 
 
 class Cluster:

@@ -27,6 +27,7 @@ from cowork_jupyter.policy.trust import Trust
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
+from tests import quick
 from tests.scripted.fixtures import scripted as scripted
 from tests.server.live import LiveServer, live_server
 from tests.unit.conftest import clean_environment as clean_environment
@@ -37,6 +38,10 @@ SCORES: list[str] = []
 """What the conformance suite says, for the end of the run."""
 PATIENCE = 120.0
 """Seconds after which a test calls it hanging."""
+
+
+def pytest_configure() -> None:
+    quick.keep_files_in_memory()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,10 +29,21 @@ RUN_CELLS = tuple(
 """Where tests run whole cells with pandas and polars, which takes as long as starting programs."""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Who leaves them out need not load them."""
+    left_out = RUN_CELLS if "not process" in config.option.markexpr else ()
+    return str(collection_path).startswith(left_out) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if str(item.path).startswith(RUN_CELLS):
             item.add_marker(pytest.mark.process)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests that collect garbage need not go through all that was collected here
+    atexit.register(gc.unfreeze)  # else some libraries take for leaked what is still there
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,8 +70,8 @@ def clean_environment(
     monkeypatch.setenv("IPYTHONDIR", str(home / "ipython"))
 
 
-@pytest.fixture(autouse=True)
-def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def a_slow_machine() -> Iterator[None]:
     """A model's server is a thread of this very process, and may need more than three seconds
     before it says which models it has. Who waits for less than one means it.
     """
@@ -66,4 +80,6 @@ def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def patient(request: Request, timeout: float) -> Any:
         return open_url(request, timeout if timeout < 1 else PATIENCE)
 
-    monkeypatch.setattr(model_probe, "open_url", patient)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_probe, "open_url", patient)
+        yield

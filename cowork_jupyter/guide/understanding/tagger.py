@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ..file_names import is_table
 from ..tables import date_format_of
@@ -266,8 +267,8 @@ class Tagger(IdiomTagger):
             if column:
                 return Tag("column", column.name, score=column.score)
         if len(token.plain) > 4:
-            close = difflib.get_close_matches(token.plain, WORDS, n=1, cutoff=0.84)
-            single = [tag for word in close for words, tag in PHRASES[word] if len(words) == 1]
+            close = _closest_word(token.plain)
+            single = [tag for words, tag in PHRASES.get(close, ()) if len(words) == 1]
             if single:
                 kind, _, detail = single[0].partition(":")
                 return Tag(kind, detail)
@@ -276,6 +277,12 @@ class Tagger(IdiomTagger):
             if months := difflib.get_close_matches(token.plain, MONTHS, n=1, cutoff=0.85):
                 return Tag("month", str(MONTHS[months[0]]))
         return Tag("unknown", token.text)
+
+
+@lru_cache(maxsize=8_192)
+def _closest_word(word: str) -> str:
+    """Of our own; empty if none is close. A text is read for each table, and anew at each turn."""
+    return next(iter(difflib.get_close_matches(word, WORDS, n=1, cutoff=0.84)), "")
 
 
 def _value(found: Sequence[tuple[str, str]], score: float) -> Tag:

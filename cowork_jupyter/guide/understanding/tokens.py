@@ -121,6 +121,8 @@ def _words(word: str) -> list[str]:
 
 def normalize(text: str) -> str:
     """Lower case, without accents."""
+    if text.isascii():
+        return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 

@@ -142,6 +142,7 @@ def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
     return context_id
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("answered", ["before", "after"], ids=lambda when: f"{when} resuming")
 async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     settings: Settings, scripted: ScriptedServer, answered: str
@@ -169,6 +170,7 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     await service.close()
 
 
+@pytest.mark.process
 async def test_the_model_is_not_asked_again_before_the_answer(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
@@ -198,6 +200,7 @@ CHAIN: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", ["answer", "skip task", "after resuming"])
 async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
     settings: Settings, way: str

@@ -343,7 +343,7 @@ async def test_a_slow_model_that_writes_is_not_stuck_and_its_pace_is_told(
 ) -> None:
     slow = partial(RunLimits, clock=Ticking())
     monkeypatch.setattr("cowork_jupyter.agents.agent.RunLimits", slow)
-    words = " ".join(f"word{number}" for number in range(100))
+    words = " ".join(f"word{number}" for number in range(40))
     async with bench_with(settings, max_seconds=60.0) as bench:
         scripted.add(Scripted(text=words, delay=0.02))  # what comes together would be read together
         assert (await bench.tell("go")).status is JobStatus.COMPLETED

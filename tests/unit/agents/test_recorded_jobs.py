@@ -70,8 +70,13 @@ async def test_a_job_that_has_ended_leaves_no_task_behind(
         gc.collect()
         return sum(isinstance(one, asyncio.Task) and one.done() for one in gc.get_objects())
 
+    def thaw() -> None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+
     counts = []
-    request.addfinalizer(gc.unfreeze)
+    request.addfinalizer(thaw)
     gc.freeze()  # what other tests left is not looked at
     for _ in range(3):
         for _ in range(5):

@@ -7,6 +7,7 @@ only, so whose it is can always be told.
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -38,7 +39,8 @@ class Step:
 class RandomWork(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="cowork-random-"))
+        in_memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+        self.folder = Path(tempfile.mkdtemp(prefix="cowork-random-", dir=in_memory))
         self.site = Site(self.folder)
         self.files: Files = {}
         self.users: set[str] = set()

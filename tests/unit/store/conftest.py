@@ -9,7 +9,7 @@ from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.store import Store
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ready_tables() -> None:
     """Here they are made."""
 

@@ -310,7 +310,7 @@ async def play(steps: list[tuple[str, *tuple[int, ...]]], path: Path) -> None:
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
 def test_whatever_happens_each_sees_every_event_once_and_in_order(
-    steps: list[tuple[str, *tuple[int, ...]]],
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, *tuple[int, ...]]]
 ) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=tmp_path_factory.getbasetemp()) as folder:
         asyncio.run(play(steps, Path(folder) / "cowork.sqlite"))

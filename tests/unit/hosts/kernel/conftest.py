@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from .kernels import Cells, kernel
 
 @pytest.fixture
 def shell() -> Iterator[InteractiveShell]:
-    yield InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    made = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    yield made
     InteractiveShell.clear_instance()
+    atexit.unregister(made.atexit_operations)  # each would collect garbage when all has ended
 
 
 @pytest.fixture
