@@ -182,7 +182,7 @@ class _AgentRun:
         role, prompt_id = self.log.role, self.context.system_prompt_id
         if not role.is_known:
             self.log.event(_role_unknown(role))
-        if not self.parts.base:
+        if self.base is None:
             self.log.event(_prompt_missing(prompt_id))
         # That a skill is listed is not yet a use of it, and the guide reads no instructions.
         unread = {"skill", "instructions"} if self._is_guide else {"skill"}

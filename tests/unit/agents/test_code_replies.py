@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -126,6 +127,7 @@ async def test_the_thin_prompt_asks_for_a_block_and_the_history_shows_blocks(
     assert estimate_tokens(system) <= 900
     assert BLOCK in sent(scripted, 1)[-2]["content"]
     assert '"tool"' not in sent(scripted, 1)[-2]["content"]
+    assert not asked_for_code.events(EventType.NOTICE), "its shorter prompt is no missing one"
 
 
 @pytest.mark.parametrize("role", AgentRole)
