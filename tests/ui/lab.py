@@ -123,15 +123,12 @@ class LabServer:
         return {**inherited, **folders, **settings, **ipython, **self._environment}
 
     def _keep_lab_quiet(self) -> None:
-        """No news, no look at builds, and nothing is saved but by a test: Lab would, in time."""
+        """No news, and nothing is saved but what a test saves: Lab would after two minutes."""
         news = {"fetchNews": "false", "checkForUpdates": False}
         self.set("@jupyterlab/apputils-extension", "notification", **news)
         self.set("@jupyterlab/docmanager-extension", "plugin", autosave=False)
         if not self._tour:
             self.set("cowork-jupyter", "plugin", tour=False)
-        page = self._folder / "CONFIG" / "labconfig" / "page_config.json"
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text('{"buildCheck": false}')  # that runs node for every page
 
     def set(self, extension: str, plugin: str, **choices: object) -> None:
         """What a user has chosen before."""
@@ -142,10 +139,13 @@ class LabServer:
     def _configure(self) -> None:
         """Scripted models go by the words they are sent, so they are not told of other cells.
 
-        A test that is about just that has written another file before."""
-        file = self._folder / "CONFIG" / "jupyter_server_config.json"
-        if not file.exists():
-            file.write_text(json.dumps({"Cowork": {"notebook_tokens": 0}}))
+        A test that is about just that has written its file before."""
+        config = self._folder / "CONFIG"
+        _write_unless_there(
+            config / "jupyter_server_config.json", {"Cowork": {"notebook_tokens": 0}}
+        )
+        # Looking for something to build would run node for every page.
+        _write_unless_there(config / "labconfig" / "page_config.json", {"buildCheck": False})
 
     def _wait_until_it_answers(self) -> None:
         assert self._process
@@ -158,6 +158,12 @@ class LabServer:
                 time.sleep(0.1)
         self.stop()
         raise TimeoutError(f"JupyterLab did not start:\n{self.log}")
+
+
+def _write_unless_there(file: Path, choices: dict[str, object]) -> None:
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(choices))
 
 
 def _free_port() -> int:
