@@ -225,6 +225,7 @@ class _AgentRun:
         return RequestForm(
             system=render_prompt(parts),
             protocol=parts.protocol,
+            profile=parts.profile,
             arguments=request_for(parts, in_task=self.log.task_id is not None),
             tools=frozenset(tool.spec.name for tool in parts.tools),
             runs_code=parts.runs_code,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from ..domain.expectations import FILE, BrokenExpectation, Expectation, Measured, partner
+from ..domain.plurals import count_of
 
 _SIGNS = {"=": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥"}
 _WHOLE = ("int", "uint", "tinyint", "smallint", "bigint", "hugeint", "usmallint", "ubigint")
@@ -127,7 +128,7 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
             return "" if same else f"it is {value}"
     if not wrong:
         return ""
-    rows = f"{wrong:,} of {measured.rows:,} row{'' if measured.rows == 1 else 's'}"
+    rows = f"{wrong:,} of {count_of(measured.rows, 'row')}"
     examples = f": {', '.join(measured.examples)}" if measured.examples else ""
     match expectation.check:
         case "unique":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..domain.effects import FieldState, TableState
+from ..domain.plurals import count_of
 
 MAX_LINE = 200
 MAX_NAMES = 3
@@ -26,11 +27,7 @@ def difference(name: str, before: TableState | None, after: TableState | None) -
 
 
 def shape_text(state: TableState) -> str:
-    return f"{count_text(state.rows, 'row')}, {count_text(state.columns, 'column')}"
-
-
-def count_text(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{count_of(state.rows, 'row')}, {count_of(state.columns, 'column')}"
 
 
 def _changes(before: TableState, after: TableState) -> Iterator[str]:
@@ -78,7 +75,7 @@ class _Fields:
         for sign, fields in (("−", self._gone), ("+", self._came)):
             if fields:
                 names = _listed([field.name for field in fields])
-                yield f"{sign}{count_text(len(fields), 'column')} {names}"
+                yield f"{sign}{count_of(len(fields), 'column')} {names}"
         for old, new in self._renamed:
             yield f"{_short(old.name)} renamed {_short(new.name)}"
 
@@ -150,7 +147,7 @@ def _fitting(changes: list[str], room: int) -> str:
             break
         kept.append(change)
     more = len(changes) - len(kept)
-    return ", ".join(kept) + (f" and {count_text(more, 'more change')}" if more else "")
+    return ", ".join(kept) + (f" and {count_of(more, 'more change')}" if more else "")
 
 
 def _listed(names: list[str]) -> str:

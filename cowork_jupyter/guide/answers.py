@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..domain.plurals import count_of
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script
@@ -60,7 +61,7 @@ def _columns(table: Table) -> str:
         for column in table.columns[:100]
     ]
     more = len(table.columns) - 100
-    size = f"{len(table.columns)} columns:\n\n{markdown_table(rows)}"
+    size = f"{count_of(len(table.columns), 'column')}:\n\n{markdown_table(rows)}"
     return f"{size}\n\nAnd {more} more." if more > 0 else size
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..domain.plurals import count_of
 from .code.titles import subject
 from .request import Request
 
@@ -179,8 +180,8 @@ def findings(request: Request, outputs: Sequence[OutputText], path: str = "") ->
             return [] if first.number is None else [f"{as_text(first.number)} duplicate rows"]
         case "clean" if len(first.shapes) == 2:
             (before, _), (rows, columns) = first.shapes
-            written = f"{rows:,} rows, {columns:,} columns written to {path}"
-            return [f"{before:,} rows read", written]
+            written = f"{count_of(rows, 'row')}, {count_of(columns, 'column')} written to {path}"
+            return [f"{count_of(before, 'row')} read", written]
         case "join":
             return _join(first, rest, path)
         case "model":
@@ -319,7 +320,7 @@ def _join(first: OutputText, rest: Sequence[OutputText], path: str) -> list[str]
     lines = [f"{both} rows with a match, {alone} without"]
     if rest and rest[-1].shapes:
         rows, columns = rest[-1].shapes[-1]
-        lines.append(f"{rows:,} rows, {columns:,} columns written to {path}")
+        lines.append(f"{count_of(rows, 'row')}, {count_of(columns, 'column')} written to {path}")
     return lines
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..domain.plurals import count_of
 from .file_names import unquoted
 
 NotebookIntent = Literal["order", "explain"]
@@ -207,7 +208,7 @@ def explain_cells(path: str, cells: Sequence[GuideCell]) -> str:
     code = [cell for cell in cells if cell.kind == "code"]
     if not cells:
         return f"`{path}` has no cells yet, so there is nothing to explain."
-    lines = [f"`{path}` has {len(cells)} cells, {len(code)} of them code."]
+    lines = [f"`{path}` has {count_of(len(cells), 'cell')}, {len(code)} of them code."]
     texts = "\n".join(cell.source for cell in cells if cell.kind == "markdown")
     headings = re.findall(r"^#+ (.+)$", texts, re.MULTILINE)
     facts = {

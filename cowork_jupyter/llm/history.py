@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..domain.message_data import CallData, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
+from ..domain.plurals import count_of
 from .tokens import Count, cut_middle
 
 MESSAGE_TOKENS = 4
@@ -217,9 +218,8 @@ def has_gaps(history: Iterable[Message]) -> bool:
 
 
 def _gap_note(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
-    noun = "message" if number == 1 else "messages"
-    text = f"[{number} earlier {noun} left out]" if number else "[earlier messages left out]"
-    note = _note(f"{_GAP}{before.message.id}", text, before.message)
+    messages = count_of(number, "earlier message") if number else "earlier messages"
+    note = _note(f"{_GAP}{before.message.id}", f"[{messages} left out]", before.message)
     return _Piece(note, cost_of(note, reading.count))
 
 

@@ -12,6 +12,7 @@ from ..domain.guidance import guidance_line
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
+from ..domain.plurals import count_of
 from ..domain.team import agent_of, rights_of
 from ..effects.figure_index import without_source
 from ..store import Inquiry
@@ -125,7 +126,7 @@ class _Writer:
             yield f"Plan: {self._line(plan.goal, words)}"
         steps = [self._step(number, step, words) for number, step in enumerate(plan.steps, start=1)]
         if len(steps) > most:
-            steps = [*steps[:most], f"\n… and {len(steps) - most} more steps"]
+            steps = [*steps[:most], f"\n… and {count_of(len(steps) - most, 'more step')}"]
         yield "\n".join(steps)
         if self._run.is_plan_ready and (rights := rights_of(plan)):
             yield self._line(rights, words * 4)

@@ -17,6 +17,7 @@ from ..checkpoints.views import CellStatus, DiffKind, Read
 from ..domain.errors import CoworkError
 from ..domain.expectations import FILE
 from ..domain.plan import Plan, PlanStep, describe_change
+from ..domain.plurals import count_of
 from ..effects.checking import expectation_text
 from ..effects.files import parquet_shape
 from ..tools.diff import Diff, diff
@@ -73,7 +74,8 @@ def _describe(side: Side) -> str:
         return f"a link to {side.target}"
     if side.sha256 is None:
         return f"not kept ({side.not_kept})" if side.not_kept else f"a folder, {side.mode}"
-    table = f", {side.rows:,} rows of {len(side.columns or [])} columns" if side.rows else ""
+    columns = count_of(len(side.columns or []), "column")
+    table = f", {count_of(side.rows, 'row')} of {columns}" if side.rows else ""
     return f"{size_text(side.size)}{table}, sha256 {side.sha256[:12]}…, {side.mode}"
 
 
@@ -185,8 +187,8 @@ def _summarize(outputs: Any) -> str:
         return ""
     kinds = Counter(_kind_of(output) for output in outputs if isinstance(output, dict))
     size = len(json.dumps(outputs))
-    plural = "" if len(outputs) == 1 else "s"
-    return f"{len(outputs)} output{plural} ({', '.join(sorted(kinds))}), {size:,} characters"
+    count = count_of(len(outputs), "output")
+    return f"{count} ({', '.join(sorted(kinds))}), {size:,} characters"
 
 
 def _kind_of(output: dict[str, Any]) -> str:

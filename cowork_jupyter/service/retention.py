@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from ..checkpoints import LazyCheckpointStore
 from ..domain.contexts import Context
 from ..domain.errors import CoworkError
+from ..domain.plurals import count_of
 from ..store.journal import Journal
 
 logger = logging.getLogger(__name__)
@@ -120,7 +121,8 @@ class Retention:
             await asyncio.sleep(_PAUSE_SECONDS)
         await self._checkpoints.forget_context(*removed)
         if removed:
-            logger.info("Removed %d conversations not used for %g days.", len(removed), days)
+            conversations = count_of(len(removed), "conversation")
+            logger.info("Removed %s not used for %g days.", conversations, days)
         return removed
 
     def _remove_one(self, since: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from ..domain.errors import Conflict, InvalidInput
+from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..policy.calls import Preview
 from ..policy.visible import unspell
@@ -85,7 +86,8 @@ def create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
             )
         place.create(data)
         change = diff(place.path, "", parameters.content)
-        return _change_result(place.path, change, f"created {place.path} ({change.added} lines)")
+        summary = f"created {place.path} ({count_of(change.added, 'line')})"
+        return _change_result(place.path, change, summary)
 
 
 @tool(

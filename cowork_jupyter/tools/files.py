@@ -12,6 +12,7 @@ from typing import Annotated, Any, BinaryIO, Self
 from pydantic import Field, model_validator
 
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
+from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..workspace import IgnoreRules, ListedEntry, Place, Workspace, kind_of
 from .base import ToolParameters, ToolResult, in_thread, tool
@@ -86,7 +87,9 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
     end = parameters.end_line or sys.maxsize
     lines = read_lines(source, start, end, MAX_BYTES)
     if start > max(lines.total, 1):
-        raise InvalidInput(f"'{path}' has only {lines.total} lines.", code="no_such_line")
+        raise InvalidInput(
+            f"'{path}' has only {count_of(lines.total, 'line')}.", code="no_such_line"
+        )
     text, encoding = decode(lines.data, encoding)
     if encoding.name != "utf-8":
         notes.append(f"read as {encoding.label}")
@@ -145,7 +148,7 @@ def _with_notes(text: str, notes: list[str]) -> str:
 
 def _summary(path: str, lines: Lines) -> str:
     if lines.first == 1 and lines.last == lines.total:
-        return f"read {path} ({lines.total} lines)"
+        return f"read {path} ({count_of(lines.total, 'line')})"
     return f"read lines {lines.first}–{lines.last} of {path}"
 
 
@@ -220,7 +223,9 @@ def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResul
         "shown": listing.listed_count,
         "files": listing.files,
     }
-    return ToolResult(text, f"listed {place.path} ({len(entries)} entries)", data)
+    return ToolResult(
+        text, f"listed {place.path} ({count_of(len(entries), 'entry', 'entries')})", data
+    )
 
 
 class _Listing:

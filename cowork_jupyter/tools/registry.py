@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from ..domain.base_models import describe_problems, field_problems
 from ..domain.errors import InvalidInput, NotFound
+from ..domain.plurals import count_of
 from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..policy.decision import check_ceiling
@@ -246,7 +247,7 @@ def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
         text = (
             "\n".join(found.values()) or f"None of your tools matches '{query}'. Try other words."
         )
-        noun = "tool" if len(found) == 1 else "tools"
-        return ToolResult(text, f"found {len(found)} {noun} for '{query}'", {"tools": list(found)})
+        summary = f"found {count_of(len(found), 'tool')} for '{query}'"
+        return ToolResult(text, summary, {"tools": list(found)})
 
     return find_tools

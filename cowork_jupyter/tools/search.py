@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..workspace import Workspace
 from .base import Remark, ToolContext, ToolParameters, ToolResult, tool
@@ -144,10 +145,9 @@ def _result(found: SearchResult, lines: list[str], what: str) -> ToolResult:
     count = (
         f"{len(matches)}{'' if found.is_all else '+'} {'match' if len(matches) == 1 else 'matches'}"
     )
-    files = f"{len(paths)} {'file' if len(paths) == 1 else 'files'}"
     return ToolResult(
         text="\n".join(lines) or f"Nothing matches {what}.",
-        summary=f"found {count} of {what} in {files}",
+        summary=f"found {count} of {what} in {count_of(len(paths), 'file')}",
         data={"paths": paths, "matches": matches, "truncated": not found.is_all},
     )
 
@@ -301,9 +301,8 @@ async def recall(parameters: Recall, context: ToolContext) -> ToolResult:
     query = parameters.query
     found = context.recall(query, parameters.limit)
     text = "\n\n".join(map(_line, found))
-    noun = "excerpt" if len(found) == 1 else "excerpts"
     nothing = f"Nothing in this conversation matches '{query}'. Try other words."
-    return ToolResult(text or nothing, f"recalled {len(found)} {noun} for '{query}'")
+    return ToolResult(text or nothing, f"recalled {count_of(len(found), 'excerpt')} for '{query}'")
 
 
 def _line(remark: Remark) -> str:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
+from ..domain.plurals import count_of
 from .kernel.inside.plain import is_secret_name
 from .text_files import bom_of, decode
 
@@ -109,7 +110,7 @@ class TableFacts:
         lines = [f"{self.path}: {self.rows}. Read it with {self.reading}"]
         lines += [column.line for column in self.columns[:MAX_COLUMNS]]
         if len(self.columns) > MAX_COLUMNS:
-            lines.append(f"- and {len(self.columns) - MAX_COLUMNS} more columns")
+            lines.append(f"- and {count_of(len(self.columns) - MAX_COLUMNS, 'more column')}")
         whole = "\n".join([*lines, "It begins with:", *self.head])
         if len(whole) <= room:
             return whole

@@ -85,7 +85,7 @@ async def test_a_draft_is_told_what_it_points_at(api: Api, scripted: ScriptedSer
         found = (await api.post(address, draft))["items"]
         assert [one["text"] for one in found] == ["@data/regions.csv", "@data/region.csv"]
         assert found[0]["kind"] == "file"
-        assert found[0]["title"] == "1 rows"
+        assert found[0]["title"] == "1 row"
         assert found[0]["tokens"] > 5
         assert "Did you mean" in found[1]["problem"]
     assert scripted.requests == []

@@ -16,6 +16,7 @@ from ...domain.errors import CoworkError, Forbidden
 from ...domain.events import CallPreview
 from ...domain.identity import new_id
 from ...domain.notices import Notice
+from ...domain.plurals import count_of
 from ...domain.redaction import Mask
 from ...domain.replies import ToolCall
 from ...domain.roles import Permission
@@ -257,7 +258,8 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
     lines = text.splitlines(keepends=True)
     start = (parameters.start_line or 1) - 1
     chosen = lines[start : parameters.end_line]
-    return ToolResult("".join(chosen), f"read {path} ({len(chosen)} lines)", {"paths": [path]})
+    summary = f"read {path} ({count_of(len(chosen), 'line')})"
+    return ToolResult("".join(chosen), summary, {"paths": [path]})
 
 
 def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:

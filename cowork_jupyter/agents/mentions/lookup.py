@@ -15,6 +15,7 @@ from typing import TypeVar
 from ...domain.errors import CoworkError, Forbidden, NotFound
 from ...domain.message_data import Mention, MentionKind
 from ...domain.messages import ImagePart
+from ...domain.plurals import count_of
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import Count
 from ...mcp.client import offers
@@ -181,9 +182,7 @@ class Lookup:
         if kind == "folder":
             listed = await _within("folder", "", self.scope.call("list_directory", path=bare))
             count = listed.data["entries"]
-            return ResolvedMention(
-                "folder", f"{count:,} entr{'y' if count == 1 else 'ies'}", listed.text
-            )
+            return ResolvedMention("folder", count_of(count, "entry", "entries"), listed.text)
         if path.endswith("/"):
             return None
         return await _within("file", "", self._file(bare))
@@ -212,7 +211,7 @@ class Lookup:
             except CoworkError:  # some JSON is no table
                 pass
             else:
-                return ResolvedMention("file", f"{table.data['rows']:,} rows", table.text)
+                return ResolvedMention("file", count_of(table.data["rows"], "row"), table.text)
         result = await self.scope.call("read_file", path=path, end_line=_MAX_LINES)
         with workspace.locate(path) as place:
             return ResolvedMention("file", size_text(place.stat().st_size), result.text)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ...domain.effects import FieldState, TableState
 from ...domain.errors import NotFound
 from ...domain.message_data import MentionKind
+from ...domain.plurals import count_of
 from ...tools.kernel.inside.plain import is_secret_name
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import CellState, NotebookState
@@ -96,5 +97,5 @@ def column_facts(table: str, state: TableState, column: FieldState) -> str:
     names = ", ".join(field.name for field in state.fields)
     return (
         f"{column.name}: {'; '.join(facts)}{some}\n"
-        f"in {table}: {state.kind}, {state.rows:,} rows; columns {names}"
+        f"in {table}: {state.kind}, {count_of(state.rows, 'row')}; columns {names}"
     )

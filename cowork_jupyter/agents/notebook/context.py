@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ...domain.message_data import ToolFacts, ToolResultData
 from ...domain.messages import Message
+from ...domain.plurals import count_of
 from ...domain.redaction import without_surrogates
 from ...llm.tokens import Count, cut_middle
 from ...tools.kernel.state import Variable
@@ -149,7 +150,7 @@ class _Page:
 
     def finish(self, cells: int, variables: int) -> str:
         missing = [
-            f"{number:,} {noun}{'' if number == 1 else 's'}"
+            count_of(number, noun)
             for number, noun in ((cells, "other cell"), (variables, "other variable"))
             if number
         ]
@@ -250,7 +251,7 @@ def _around(active: int, total: int) -> list[int]:
 
 
 def _notebook(state: NotebookState) -> str:
-    facts = [f"{len(state.cells):,} cell{'' if len(state.cells) == 1 else 's'}"]
+    facts = [count_of(len(state.cells), "cell")]
     facts += [_line(state.language)] if state.language else []
     facts.append("open in the browser" if state.is_open else "not open in a browser")
     facts += ["with unsaved edits"] if state.unsaved else []

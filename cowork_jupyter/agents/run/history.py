@@ -15,6 +15,7 @@ from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultDa
 from ...domain.messages import ImagePart, Message, MessageType
 from ...domain.notices import HistorySummary
 from ...domain.plan import Plan
+from ...domain.plurals import count_of
 from ...domain.roles import AgentRole
 from ...llm.chunks import ModelRequest, TextChunk
 from ...llm.client import LanguageModel
@@ -287,7 +288,7 @@ class SentHistory:
         if known is None:
             return None
         text = self.frame.around(spell_hidden(known.text))
-        return f"Summary of the {known.count} messages before these:\n{text}"
+        return f"Summary of the {count_of(known.count, 'message')} before these:\n{text}"
 
     def _next_instruction(self, coded: AnswerForm | None) -> str:
         """Small models forget what to do once they see an output."""

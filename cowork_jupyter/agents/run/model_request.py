@@ -8,7 +8,7 @@ from typing import Any
 
 from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, TextPart
-from ...domain.settings import ToolProtocol
+from ...domain.settings import PromptProfile, ToolProtocol
 from ...llm.chunks import Conversation
 from ...tools.base import SCRATCH
 from ..log import RunLog
@@ -19,6 +19,7 @@ from .history import current_plan
 class RequestForm:
     system: str
     protocol: ToolProtocol = "json"
+    profile: PromptProfile = "full"
     arguments: dict[str, Any] = field(default_factory=dict)
     tools: frozenset[str] = frozenset()
     memory: str = ""

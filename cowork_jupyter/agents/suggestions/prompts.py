@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...domain.errors import InvalidInput
+from ...domain.plurals import count_of
 from ...domain.suggestions import CellError, SuggestionRequest
 from ...llm.frames import Frame
 from ...llm.tokens import Count, cut_middle
@@ -82,11 +83,11 @@ def _own_frames(lines: list[str]) -> Iterator[str]:
         if is_library:
             continue
         if skipped:
-            yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+            yield f"[{count_of(skipped, 'frame')} of libraries]"
             skipped = 0
         yield line
     if skipped:
-        yield f"[{skipped} frame{'' if skipped == 1 else 's'} of libraries]"
+        yield f"[{count_of(skipped, 'frame')} of libraries]"
 
 
 @dataclass(frozen=True)

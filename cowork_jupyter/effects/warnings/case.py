@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from ...domain.effects import DataWarning, TableState
+from ...domain.plurals import count_of
 from ...tools.kernel.state import Look
 from .program import DataFlow
 from .rows import Locator, Rows, at_one_time
@@ -123,10 +124,6 @@ def warning(
 def number(answer: Answer | None, name: str) -> int:
     value = answer.get(name) if answer else None
     return int(value) if isinstance(value, int | float) else 0
-
-
-def count_of(count: int, singular: str, plural: str = "") -> str:
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def share(part: int, whole: int) -> str:

@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Case, TableWarning, count_of, number, part_text, share, warning
+from ...domain.plurals import count_of
+from .case import Case, TableWarning, number, part_text, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.effects import TableState
-from .case import Case, TableWarning, count_of, warning
+from ...domain.plurals import count_of
+from .case import Case, TableWarning, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 

@@ -8,7 +8,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
+from ...domain.plurals import count_of
+from .case import Answer, Case, TableWarning, number, part_text, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...domain.effects import TableState
-from .case import Answer, Case, TableWarning, count_of, number, share, warning
+from ...domain.plurals import count_of
+from .case import Answer, Case, TableWarning, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Answer, Case, TableWarning, count_of, number, part_text, warning
+from ...domain.plurals import count_of
+from .case import Answer, Case, TableWarning, number, part_text, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
+from ...domain.plurals import count_of
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .case import Case, TableWarning, count_of, number, warning
+from .case import Case, TableWarning, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]

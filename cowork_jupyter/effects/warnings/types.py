@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
-from .case import Case, TableWarning, count_of, number, share, warning
+from ...domain.plurals import count_of
+from .case import Case, TableWarning, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...domain.plurals import count_of
 from ...domain.replies import Finding, Review
 from ...tools.notebook.state import CellState
 from .. import texts
@@ -170,7 +171,7 @@ def _shortened(findings: list[Finding]) -> list[Finding]:
 
 def _summary(files: Sequence[ReviewedFile]) -> str:
     names = [
-        f"`{reviewed.path}` ({len(reviewed.cells)} cell{'' if len(reviewed.cells) == 1 else 's'})"
+        f"`{reviewed.path}` ({count_of(len(reviewed.cells), 'cell')})"
         if reviewed.is_notebook
         else f"`{reviewed.path}`"
         for reviewed in files

@@ -14,6 +14,7 @@ from ...agents.reproductions import Trial
 from ...domain.contexts import Job
 from ...domain.errors import InvalidInput
 from ...domain.expectations import FILE, is_about_files
+from ...domain.plurals import count_of
 from ...domain.settings import Settings
 from ...effects.checking import CheckedExpectation, expectation_text
 from ...effects.evaluation import ExpectationChecks
@@ -112,17 +113,13 @@ def _print(found: CheckedNotebook, screen: Screen) -> None:
         line = f", line {state.failed.line}" if state.failed.line else ""
         screen.result(f"✕ cell {state.failed.cell}{line}: {state.failed.error}")
     else:
-        screen.result(f"✓ {_count_text(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
+        screen.result(f"✓ {count_of(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
     if state.left_out:
-        screen.result(f"- skipped {_count_text(state.left_out, 'cell')} for the agent")
+        screen.result(f"- skipped {count_of(state.left_out, 'cell')} for the agent")
     for result in found.expectations:
         screen.result(_line(result))
     if not state.failed and not found.expectations:
         screen.result("- nothing is pinned in this notebook")
-
-
-def _count_text(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _line(result: CheckedExpectation) -> str:

@@ -12,6 +12,7 @@ from traitlets.config import Config
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
 from ...domain.health import missing_extra
+from ...domain.plurals import count_of
 from ...domain.settings import Settings
 from ...llm.model_probe import HOW_TO_CONNECT, find_servers
 from ...mcp.client.config import ConfiguredServer, ConfiguredServers
@@ -72,7 +73,9 @@ def _database(settings: Settings) -> DoctorFinding:
             count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
     except CoworkError as error:
         return DoctorFinding("database", False, error.message)
-    return DoctorFinding("database", True, f"{count} conversations, all intact, in {path}")
+    return DoctorFinding(
+        "database", True, f"{count_of(count, 'conversation')}, all intact, in {path}"
+    )
 
 
 def _checkpoints(settings: Settings) -> DoctorFinding:
@@ -104,7 +107,7 @@ def _sandbox(settings: Settings) -> DoctorFinding:
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
     missing = len(sandbox.missing())
-    gaps = f", with {missing} gap{'s' if missing > 1 else ''}, see below" if missing else ""
+    gaps = f", with {count_of(missing, 'gap')}, see below" if missing else ""
     return DoctorFinding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
 
 

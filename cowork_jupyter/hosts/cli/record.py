@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...domain.plurals import count_of
 from ..new_file import write_new_file
 from .command import SUCCESS, add_conversation_options, open_service, settings_for
 
@@ -64,7 +65,8 @@ def _as_text(jobs: list[JobActivity]) -> Iterable[str]:
         cost = f", {job.cost:g} {job.currency}" if job.cost is not None else ""
         yield (
             f"{job.started_at}  {job.id}  {job.user or '-'}  {job.kind} as {job.role}  "
-            f"{job.status}  {job.total_tokens:,} tokens{cost}  {len(job.checkpoints)} checkpoints"
+            f"{job.status}  {job.total_tokens:,} tokens{cost}  "
+            f"{count_of(len(job.checkpoints), 'checkpoint')}"
         )
         for call in job.tools:
             yield f"    {call.at}  {call.call_id}  {call.tool}  {call.verdict}"
@@ -72,7 +74,7 @@ def _as_text(jobs: list[JobActivity]) -> Iterable[str]:
             status = f"{approval.status} by {approval.by or '-'}"
             yield f"    {approval.asked_at}  {approval.id}  {approval.tool}  {status}"
     total = sum(job.total_tokens for job in jobs)
-    yield f"{len(jobs)} jobs, {total:,} tokens"
+    yield f"{count_of(len(jobs), 'job')}, {total:,} tokens"
 
 
 def _add_time(parser: ArgumentParser, name: str, text: str) -> None:

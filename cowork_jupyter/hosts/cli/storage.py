@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...domain.errors import Conflict, InvalidInput
+from ...domain.plurals import count_of
 from .command import SUCCESS, open_service, settings_for
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _select(service: CoworkService, arguments: Namespace) -> list[str]:
 
 
 def _describe(count: int, arguments: Namespace) -> str:
-    what = f"{count} conversation{'s' if count > 1 else ''}"
+    what = count_of(count, "conversation")
     if arguments.checkpoints:
         return f"the checkpoints of {what}, so that nothing they did can be rolled back"
     return what

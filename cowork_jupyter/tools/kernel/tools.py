@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
+from ...domain.plurals import count_of
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
@@ -274,7 +275,7 @@ async def list_variables(parameters: ListVariables, context: ToolContext) -> Too
     lines = [_variable_line(item) for item in found.items]
     if found.total > len(lines):
         lines.append(f"[{found.total - len(lines):,} more names are not shown]")
-    count = f"{found.total:,} variable{'' if found.total == 1 else 's'}"
+    count = count_of(found.total, "variable")
     text = "\n".join(lines) or "The kernel has no variables yet."
     return ToolResult(text, f"listed {count} of {found.path}", {"notebook": found.path})
 

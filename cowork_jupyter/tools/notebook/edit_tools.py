@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ...domain.cell_changes import CellEdit, CellText
 from ...domain.errors import Conflict, InvalidInput
+from ...domain.plurals import count_of
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
@@ -78,8 +79,7 @@ def create_notebook(parameters: CreateNotebook, workspace: Workspace) -> ToolRes
             )
         place.create(serialize_notebook(document))
     change = diff(place.path, "", _as_lines(parameters))
-    count = len(parameters.cells)
-    summary = f"created {place.path} ({count} cell{'' if count == 1 else 's'})"
+    summary = f"created {place.path} ({count_of(len(parameters.cells), 'cell')})"
     ids = [cell["id"] for cell in document["cells"]]
     listed = f" Cell ids: {', '.join(ids)}." if ids else ""
     data = {

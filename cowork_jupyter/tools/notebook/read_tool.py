@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...domain.errors import InvalidInput
 from ...domain.messages import ImagePart
+from ...domain.plurals import count_of
 from ...domain.roles import Permission
 from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
@@ -54,7 +55,7 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
     start = parameters.offset
     if start and start >= len(state.cells):
         raise InvalidInput(
-            f"'{state.path}' has only {len(state.cells)} cells.", code="no_such_cell"
+            f"'{state.path}' has only {count_of(len(state.cells), 'cell')}.", code="no_such_cell"
         )
     texts = _page(state.cells, start, parameters.limit)
     end = start + len(texts)
@@ -110,7 +111,7 @@ def _facts(cell: CellState) -> dict[str, object]:
 
 def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult:
     total = len(state.cells)
-    notes = [f"{state.path}: {total} cells"]
+    notes = [f"{state.path}: {count_of(total, 'cell')}"]
     notes += [state.language] if state.language else []
     if state.is_open:
         notes.append("open in the browser" + (", with unsaved edits" if state.unsaved else ""))

@@ -15,6 +15,7 @@ from typing import Annotated, cast
 from pydantic import Field
 
 from ...domain.errors import CoworkError, InvalidInput, Unavailable
+from ...domain.plurals import count_of
 from ...domain.roles import Permission
 from ..base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from ..kernel.hints import did_you_mean
@@ -129,7 +130,7 @@ async def describe_table(parameters: DescribeTable, context: ToolContext) -> Too
     order = _order(sources, table=parameters.table)
     answer = await ask(order, context, parameters.timeout_seconds)
     named = f"{path} ({answer['table']})" if answer["table"] else path
-    size = f"{_count_text(answer['rows'], 'row')}, {_count_text(len(answer['columns']), 'column')}"
+    size = f"{count_of(answer['rows'], 'row')}, {count_of(len(answer['columns']), 'column')}"
     lines = [f"{named}: {size}", *_column_lines(answer)]
     if answer["head"] and not any(map(is_secret_name, answer["columns"])):
         lines += ["It begins with:", *_table(answer)]
@@ -152,7 +153,7 @@ async def query_table(parameters: QueryTable, context: ToolContext) -> ToolResul
     order = _order(sources, sql=parameters.sql, max_rows=parameters.max_rows)
     answer = await ask(order, context, parameters.timeout_seconds)
     is_all = answer["is_all"]
-    count = _count_text(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
+    count = count_of(answer["rows"], "row") if is_all else f"more than {answer['rows']:,} rows"
     lines = [*_table(answer), f"[{count}]", *_notes(answer)]
     return ToolResult(
         text="\n".join(lines),
@@ -236,7 +237,3 @@ def _lines(rows: Iterable[Sequence[str | None]]) -> list[str]:
 
 def _notes(answer: TableReply) -> list[str]:
     return [f"[{note}]" for note in answer.get("notes", [])]
-
-
-def _count_text(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

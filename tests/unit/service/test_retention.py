@@ -64,7 +64,7 @@ async def test_what_nobody_used_goes_and_what_may_be_needed_stays(
         assert forgotten == [old]
         assert titles(service) == {"pinned", "waits", "asks", "new"}
         await service.close()
-    assert "Removed 1 conversations not used for 30 days." in caplog.text
+    assert "Removed 1 conversation not used for 30 days." in caplog.text
     assert "old" not in caplog.text
 
 

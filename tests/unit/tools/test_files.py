@@ -76,7 +76,7 @@ async def test_one_endless_line_is_cut_and_says_so(root: Path, call: Call) -> No
 
 async def test_line_beyond_the_end_is_refused(root: Path, call: Call) -> None:
     write(root, {"a": "one\n"})
-    with pytest.raises(InvalidInput, match="only 1 lines"):
+    with pytest.raises(InvalidInput, match="only 1 line\\."):
         await call("read_file", path="a", start_line=5)
 
 

@@ -153,7 +153,7 @@ def test_it_explains_a_notebook_and_sends_questions_about_tables_to_the_planner(
 ) -> None:
     write(desk.folder / "work.ipynb", "x = 1")
     (desk.folder / "sales.csv").write_text("day,price\n2024-01-01,1\n")
-    assert "`work.ipynb` has 1 cells" in desk.ask("Explain work.ipynb", AgentRole.REVIEWER)
+    assert "`work.ipynb` has 1 cell," in desk.ask("Explain work.ipynb", AgentRole.REVIEWER)
     said = desk.ask("How many rows has sales.csv?", AgentRole.REVIEWER)
     assert "switch to Planner" in said
 

@@ -145,7 +145,7 @@ def test_the_database_is_read_and_left_alone(tmp_path: Path) -> None:
     store.save_context(Context())
     store.close()
     ok, message = found()
-    assert (ok, message) == (True, f"1 conversations, all intact, in {path}")
+    assert (ok, message) == (True, f"1 conversation, all intact, in {path}")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version=999")
     ok, message = found()
