@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Literal
 
 from ..domain.errors import NotFound, Unavailable
-from ..domain.events import is_at, moved_path
+from ..domain.events import is_within, moved_path
 from ..domain.identity import new_id
 from ..store.connection import Database, create_private
-from ..store.recovery import Owner
+from ..store.recovery import ProcessLock
 from .entries import Change, Uncovered, changes_from_bytes, changes_to_bytes, merge_changes
 from .objects import Damaged, Objects
 from .scan import CheckpointLimits
@@ -174,9 +174,9 @@ class CheckpointStore:
         self.objects = Objects(folder, self.database)
 
     @cached_property
-    def _owner(self) -> Owner:
+    def _owner(self) -> ProcessLock:
         """Created when first needed: readers leave no lock file."""
-        return Owner(self.database.path)
+        return ProcessLock(self.database.path)
 
     def close(self) -> None:
         """What is unfinished now is left to others."""
@@ -230,7 +230,7 @@ class CheckpointStore:
         """A file or folder was renamed: its changes are those of the new path."""
         with self.database.transaction() as connection:
             for checkpoint in self._select("root=?", os.fsencode(root)):
-                if any(is_at(change.path, old) for change in checkpoint.changes):
+                if any(is_within(change.path, old) for change in checkpoint.changes):
                     changes = [
                         replace(change, path=moved_path(change.path, old, new))
                         for change in checkpoint.changes

@@ -296,7 +296,7 @@ def type_of(data: EventData) -> EventType:
     return _TYPES[type(data)]
 
 
-def is_at(path: str, place: str) -> bool:
+def is_within(path: str, place: str) -> bool:
     """Whether a path, as people write it, is this file or inside this folder."""
     plain = path.removeprefix("./")
     return plain == place or plain.startswith(f"{place}/")
@@ -304,7 +304,7 @@ def is_at(path: str, place: str) -> bool:
 
 def moved_path(path: str, old: str, new: str) -> str:
     """The path after the file or a parent folder moved from `old` to `new`."""
-    return f"{new}{path.removeprefix('./')[len(old) :]}" if is_at(path, old) else path
+    return f"{new}{path.removeprefix('./')[len(old) :]}" if is_within(path, old) else path
 
 
 def current_path(path: str, moves: Iterable[FileMoved]) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..domain.effects import DataEffect, DataWarning, TableState
-from ..tools.kernel.state import KernelTables, Look
+from ..tools.kernel.state import KernelQuery, KernelTables
 from .comparing import difference
 from .files import FileChange
 from .silenced import Silenced, without_silenced
@@ -34,9 +34,9 @@ def watched_run(
     )
 
 
-def open_looks(looks: Iterable[Look], before: KernelTables) -> list[Look]:
-    """Looks to ask after the run: unanswered before it, and still answerable."""
-    return [look for look in looks if look not in before.answers and not look.before]
+def unanswered(queries: Iterable[KernelQuery], before: KernelTables) -> list[KernelQuery]:
+    """What to ask after the run: not answered before it, and still answerable."""
+    return [query for query in queries if query not in before.answers and not query.before]
 
 
 def effects_of(

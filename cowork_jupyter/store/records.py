@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ..domain.events import PlanUpdated, is_at, moved_path
+from ..domain.events import PlanUpdated, is_within, moved_path
 from ..domain.identity import new_id, now
 from ..domain.plan import Plan, describe_change
 from ..domain.team import rights_of
@@ -75,7 +75,7 @@ class PlanRevision(BaseModel):
     def names(self, place: str) -> bool:
         """Whether it is about this file, or about one in this folder."""
         paths = {path for step in self.plan.steps for path in step.files} | self.files_read.keys()
-        return any(is_at(path, place) for path in paths)
+        return any(is_within(path, place) for path in paths)
 
     def move_file(self, old: str, new: str) -> None:
         for step in self.plan.steps:

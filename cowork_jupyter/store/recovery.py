@@ -23,7 +23,7 @@ else:
     import fcntl
 
 
-class Owner:
+class ProcessLock:
     """A lock file beside the database that marks this process as alive."""
 
     def __init__(self, database: Path) -> None:

@@ -18,7 +18,7 @@ from .connection import BUSY_SECONDS, Database
 from .errors import explain, explain_errors
 from .migrations import migrate
 from .reader import Reader
-from .recovery import Owner, interrupt, orphaned_jobs
+from .recovery import ProcessLock, interrupt, orphaned_jobs
 from .transaction import Transaction
 
 _LOOK_AGAIN = 0.02
@@ -39,7 +39,7 @@ class Store(Reader):
         try:
             with explain_errors(self.path), self._database.alone() as connection:
                 migrate(connection, self.path)
-            self._owner = Owner(self.path)
+            self._owner = ProcessLock(self.path)
         except OSError as error:
             self._database.close()
             raise explain(error, self.path) from error

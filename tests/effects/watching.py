@@ -15,11 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cowork_jupyter.domain.effects import DataWarning
-from cowork_jupyter.effects.warnings import looks_for, warnings_for
+from cowork_jupyter.effects.finding import unanswered
+from cowork_jupyter.effects.warnings import queries_for, warnings_for
 from cowork_jupyter.effects.warnings.case import WatchedRun
-from cowork_jupyter.tools.kernel.inside import looks_text
+from cowork_jupyter.tools.kernel.inside import queries_text
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
-from cowork_jupyter.tools.kernel.state import KernelTables, Look
+from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 from .notebooks import Notebook
 
@@ -66,11 +67,10 @@ def _in_folder() -> Iterator[None]:
 
 def _run(space: dict[str, Any], cell: str, earlier: tuple[str, ...]) -> list[DataWarning]:
     known = _tables(space, [], after=False)
-    looks = looks_for(cell, known.tables, earlier)
-    before = _tables(space, looks, after=False)
+    queries = queries_for(cell, known.tables, earlier)
+    before = _tables(space, queries, after=False)
     execute(cell, space)
-    open_looks = [look for look in looks if look not in before.answers and not look.before]
-    after = _tables(space, open_looks, after=True)
+    after = _tables(space, unanswered(queries, before), after=True)
     changed = {
         name for name, identity in after.identities.items()
         if before.identities.get(name) != identity
@@ -91,6 +91,6 @@ def execute(cell: str, space: dict[str, Any]) -> None:
     exec(compile(ast.parse(cell), "<cell>", "exec"), space)
 
 
-def _tables(space: dict[str, Any], looks: list[Look], *, after: bool) -> KernelTables:
-    text = table_states_on(space, {}, [], looks_text(looks, after), SECONDS)
+def _tables(space: dict[str, Any], queries: list[KernelQuery], *, after: bool) -> KernelTables:
+    text = table_states_on(space, {}, [], queries_text(queries, after), SECONDS)
     return KernelTables.of(json.loads(text))

@@ -161,19 +161,19 @@ class Completion:
         """The best matches; without `variables` the kernel is not asked."""
         if typed.startswith("/"):
             known = [*self._roles(), *self._workflows(), *self._skills()]
-            looks = self._prompts(scope)
+            lookups = self._prompts(scope)
         elif typed.startswith("@"):
-            known, looks = [], self._mentions(scope, typed, variables=variables)
+            known, lookups = [], self._mentions(scope, typed, variables=variables)
         else:
             return CompletionItems(items=[])
-        if looks:
-            await asyncio.wait(looks, timeout=MAX_WAIT_SECONDS)
-        done = [look for look in looks if look.done()]
+        if lookups:
+            await asyncio.wait(lookups, timeout=MAX_WAIT_SECONDS)
+        done = [lookup for lookup in lookups if lookup.done()]
         found = (
             future.result() for future in done if not future.cancelled() and not future.exception()
         )
         items = rank(typed, [*known, *chain.from_iterable(found)])
-        return CompletionItems(items=items, more=len(done) < len(looks))
+        return CompletionItems(items=items, more=len(done) < len(lookups))
 
     def _roles(self) -> Iterator[CompletionItem]:
         for role in self.roles():
@@ -184,7 +184,7 @@ class Completion:
     ) -> list[asyncio.Future[list[CompletionItem]]]:
         keep = partial(self._keep, scope.notebook or "", scope.log.role.value)
         servers = [server for server in _ready_servers(scope) if scope.may_read(server)]
-        looks: list[asyncio.Future[list[CompletionItem]]] = [
+        lookups: list[asyncio.Future[list[CompletionItem]]] = [
             keep("files", partial(asyncio.to_thread, _files, scope.tools.workspace)),
             keep("cells", partial(_cells, scope)),
             *(
@@ -206,9 +206,9 @@ class Completion:
             ),
         ]
         if variables:
-            looks.append(keep("variables", partial(_variables, scope)))
-            looks.append(keep("columns", partial(_columns, scope)))
-        return looks
+            lookups.append(keep("variables", partial(_variables, scope)))
+            lookups.append(keep("columns", partial(_columns, scope)))
+        return lookups
 
     def _prompts(self, scope: MentionScope) -> list[asyncio.Future[list[CompletionItem]]]:
         return [

@@ -76,21 +76,21 @@ async def _look_around(
     )
 
 
-async def settle(seconds: float, *looks: asyncio.Task[Any]) -> None:
+async def settle(seconds: float, *lookups: asyncio.Task[Any]) -> None:
     """Wait for the lookups for a moment; those that need more are cancelled, not awaited."""
     try:
-        await asyncio.wait(looks, timeout=seconds)
+        await asyncio.wait(lookups, timeout=seconds)
     finally:
-        for look in looks:
-            _leaving.add(look)
-            look.add_done_callback(_leave)
-            look.cancel()
+        for lookup in lookups:
+            _leaving.add(lookup)
+            lookup.add_done_callback(_leave)
+            lookup.cancel()
 
 
-def _leave(look: asyncio.Task[Any]) -> None:
-    _leaving.discard(look)
-    if not look.cancelled():
-        look.exception()  # nobody else asks
+def _leave(lookup: asyncio.Task[Any]) -> None:
+    _leaving.discard(lookup)
+    if not lookup.cancelled():
+        lookup.exception()  # nobody else asks
 
 
 def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None:

@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 from ...domain.effects import DataEffect, TableState
 from ...domain.errors import CoworkError, Unavailable
 from ...effects.files import FileChange, FileWatch, folder_of
-from ...effects.finding import effects_of, open_looks, watched_run
+from ...effects.finding import effects_of, unanswered, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
-from ...effects.warnings import looks_for
+from ...effects.warnings import queries_for
 from ...effects.warnings.case import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
-from ...tools.kernel.state import Kernels, KernelTables, Look, ScratchSetup
+from ...tools.kernel.state import KernelQuery, Kernels, KernelTables, ScratchSetup
 from ...tools.kernel.tools import kernel_path
 from .tool_environment import ToolEnvironment
 
@@ -115,7 +115,7 @@ class _Watch:
     is_alone: Callable[[], bool]
     _files: FileWatch | None = None
     _before: KernelTables | None = None
-    _looks: Sequence[Look] = ()
+    _queries: Sequence[KernelQuery] = ()
     _earlier: Sequence[str] = ()
     _began: float = field(default_factory=time.monotonic)
 
@@ -156,12 +156,12 @@ class _Watch:
         except CoworkError as error:
             if error.code != "no_kernel":
                 raise
-            self._looks = await asyncio.to_thread(looks_for, self.run.code, {})
+            self._queries = await asyncio.to_thread(queries_for, self.run.code, {})
             return KernelTables({})  # it is started for this run
         self._earlier = self._what_ran(tables)
         about = (self.run.code, tables.tables, self._earlier)
-        self._looks = await asyncio.to_thread(looks_for, *about)
-        now = [look for look in self._looks if not look.after]
+        self._queries = await asyncio.to_thread(queries_for, *about)
+        now = [query for query in self._queries if not query.after]
         asked = await self._tables(kernels, now, LOOKS_BEFORE) if now else tables
         return replace(tables, answers=asked.answers)
 
@@ -172,7 +172,7 @@ class _Watch:
         if not self.is_alone():
             self.memory.forget(self.run.path)
             return None
-        after = await self._tables(kernels, open_looks(self._looks, before), seconds)
+        after = await self._tables(kernels, unanswered(self._queries, before), seconds)
         if not self.run.is_scratch:
             self.memory.keep(self.run.path, after)
             if self.run.cell_id is None:
@@ -183,10 +183,10 @@ class _Watch:
         return watched_run(self.run.code, before, after, self._earlier)
 
     async def _tables(
-        self, kernels: Kernels, looks: Sequence[Look], seconds: float
+        self, kernels: Kernels, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         async with asyncio.timeout(PATIENCE):
-            return await kernels.tables(self.context.workspace, self.run.path, looks, seconds)
+            return await kernels.tables(self.context.workspace, self.run.path, queries, seconds)
 
     def _what_ran(self, tables: KernelTables) -> list[str]:
         if self.run.is_scratch:
@@ -195,10 +195,10 @@ class _Watch:
         return self.memory.earlier(self.run.path, tables.history)
 
 
-async def _try(look: Awaitable[T]) -> T | None:
+async def _try(reading: Awaitable[T]) -> T | None:
     """The result of a look; None if it failed, for whatever reason."""
     try:
-        return await look
+        return await reading
     except Exception as error:
         logger.debug("The data was not looked at: %s", error, exc_info=True)
         return None
@@ -221,8 +221,8 @@ class CellWatch:
     async def begin(self, notebook: str, source: str) -> None:
         """Look before a cell runs. If the cell was quicker, what is known stays."""
         known = self.tools.memory.tables(notebook)
-        looks = await _looks(source, known.tables, known.history) if known else []
-        found = await self._tables(notebook, [look for look in looks if not look.after])
+        queries = await _queries(source, known.tables, known.history) if known else []
+        found = await self._tables(notebook, [query for query in queries if not query.after])
         has_begun = found.history[-1:] == (source,) or (
             known is not None and known.history != found.history
         )
@@ -234,9 +234,9 @@ class CellWatch:
         memory = self.tools.memory
         before = memory.tables(notebook)
         earlier = memory.earlier(notebook, before.history) if before else []
-        looks = await _looks(source, before.tables, earlier) if before else []
+        queries = await _queries(source, before.tables, earlier) if before else []
         try:
-            after = await self._tables(notebook, open_looks(looks, before) if before else [])
+            after = await self._tables(notebook, unanswered(queries, before) if before else [])
         except CoworkError:
             memory.forget(notebook)  # what changes meanwhile is not what the next cell does
             raise
@@ -258,11 +258,11 @@ class CellWatch:
             del self._answers[next(iter(self._answers))]
         return effects
 
-    async def _tables(self, notebook: str, looks: Sequence[Look]) -> KernelTables:
+    async def _tables(self, notebook: str, queries: Sequence[KernelQuery]) -> KernelTables:
         kernels, workspace = self.tools.kernels, self.tools.workspace
         try:
             async with asyncio.timeout(PATIENCE):
-                return await kernels.tables(workspace, notebook, looks, MIN_SECONDS / 2)
+                return await kernels.tables(workspace, notebook, queries, MIN_SECONDS / 2)
         except TimeoutError:
             raise Unavailable(
                 "The kernel is busy and does not answer. Try again when its cell has finished.",
@@ -270,7 +270,7 @@ class CellWatch:
             ) from None
 
 
-async def _looks(
+async def _queries(
     source: str, tables: Mapping[str, TableState], earlier: Sequence[str]
-) -> list[Look]:
-    return await asyncio.to_thread(looks_for, source, tables, earlier)
+) -> list[KernelQuery]:
+    return await asyncio.to_thread(queries_for, source, tables, earlier)

@@ -85,7 +85,7 @@ async def read_notebook_facts(
         asyncio.ensure_future(tools.gate.notebooks.glance(may_read, notebook)) if may_read else None
     )
 
-    async def look() -> None:
+    async def list_and_inspect() -> None:
         """Keeps each finding, even if there is no time for the next."""
         assert may_list is not None
         listed = await tools.kernels.variables(may_list, notebook)
@@ -103,10 +103,10 @@ async def read_notebook_facts(
 
         await asyncio.gather(*map(inspect, tables[:_MAX_INSPECTED]))
 
-    looking = asyncio.ensure_future(look()) if may_list else None
-    looks = [task for task in (reading, looking) if task is not None]
-    if looks:
-        await settle(seconds, *looks)
+    listing = asyncio.ensure_future(list_and_inspect()) if may_list else None
+    lookups = [task for task in (reading, listing) if task is not None]
+    if lookups:
+        await settle(seconds, *lookups)
     state = None
     if reading and reading.done() and not reading.cancelled() and not reading.exception():
         state = reading.result()

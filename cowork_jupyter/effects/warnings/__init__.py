@@ -1,11 +1,11 @@
-"""Warnings about what code did to data: from its syntax, the tables around it, and looks."""
+"""Warnings about what code did to data: from its syntax, the tables around it, and queries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from ...domain.effects import DataWarning, TableState
-from ...tools.kernel.state import Look
+from ...tools.kernel.state import KernelQuery
 from .case import Case, Rule, TableWarning, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
@@ -25,13 +25,14 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-def looks_for(
+def queries_for(
     code: str, tables: Mapping[str, TableState], earlier: Sequence[str] = ()
-) -> list[Look]:
+) -> list[KernelQuery]:
     """What to ask about tables around a run of this code, `tables` being the current ones.
 
-    Ask before the run, and what had no answer then once more after it; those with `Look.after` only
-    then, those with `Look.before` only before. `earlier` is what ran in that kernel, oldest first.
+    Ask before the run, and what had no answer then once more after it; those with
+    `KernelQuery.after` only then, those with `KernelQuery.before` only before. `earlier` is what
+    ran in that kernel, oldest first.
     """
     run = WatchedRun(code=code, earlier=earlier, before=tables, after=tables)
     program = read(code, earlier)

@@ -10,13 +10,13 @@ from pydantic import JsonValue
 
 from ...domain.effects import DataWarning, TableState
 from ...domain.plurals import count_of
-from ...tools.kernel.state import Look
+from ...tools.kernel.state import KernelQuery
 from .program import DataFlow
 from .rows import Locator, Rows, at_one_time
 from .values import Value
 
 Answer = Mapping[str, JsonValue]
-"""The reply of our code in the kernel; its keys depend on the kind of look."""
+"""The reply of our code in the kernel; its keys depend on the kind of query."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class WatchedRun:
     after: Mapping[str, TableState] = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
     """Names of tables that were rebound, or whose content changed."""
-    answers: Mapping[Look, Answer] = field(default_factory=dict)
+    answers: Mapping[KernelQuery, Answer] = field(default_factory=dict)
 
 
 TableWarning = tuple[str, DataWarning]
@@ -44,7 +44,7 @@ class Case:
 
     run: WatchedRun
     program: DataFlow
-    asked: list[Look] = field(default_factory=list)
+    asked: list[KernelQuery] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.locator = Locator(self.program)
@@ -52,10 +52,10 @@ class Case:
     def ask(self, kind: str, *arguments: str, about: Sequence[Rows] = ()) -> Answer | None:
         after = any(rows.after for rows in about)
         before = not after and not all(rows.lasting for rows in about)
-        look = Look(kind, arguments, after, before)
-        if look not in self.asked:
-            self.asked.append(look)
-        return self.run.answers.get(look)
+        query = KernelQuery(kind, arguments, after, before)
+        if query not in self.asked:
+            self.asked.append(query)
+        return self.run.answers.get(query)
 
     def ask_rows(self, kind: str, rows: Rows | None, *arguments: object) -> Answer | None:
         """Other arguments than strings are encoded as JSON."""

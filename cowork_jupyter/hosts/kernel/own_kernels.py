@@ -32,8 +32,8 @@ from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (
     CodeResult,
     CodeRun,
+    KernelQuery,
     KernelTables,
-    Look,
     TableCopy,
     Variable,
     Variables,
@@ -163,10 +163,11 @@ class OwnKernels:
         return TableCopy.of(name, json.loads(said))
 
     async def tables(
-        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+        self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         self._check_path(workspace, path)
-        said = await asyncio.to_thread(table_states, inside.looks_text(looks, after=True), seconds)
+        asked = inside.queries_text(queries, after=True)
+        said = await asyncio.to_thread(table_states, asked, seconds)
         return KernelTables.of(json.loads(said))
 
     async def measure(

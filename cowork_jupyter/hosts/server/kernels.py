@@ -21,8 +21,8 @@ from ...tools.kernel.state import (
     Code,
     CodeResult,
     CodeRun,
+    KernelQuery,
     KernelTables,
-    Look,
     Show,
     TableCopy,
     Variable,
@@ -174,10 +174,10 @@ class ServerKernels:
 
     @in_own_loop
     async def tables(
-        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+        self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         found = await self._finder.find(workspace, path)
-        expression = inside.tables_expression(looks, seconds, after=True)
+        expression = inside.tables_expression(queries, seconds, after=True)
         facts = await evaluate(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 

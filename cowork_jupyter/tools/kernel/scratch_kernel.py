@@ -25,8 +25,8 @@ from .state import (
     CellFailure,
     CodeResult,
     CodeRun,
+    KernelQuery,
     KernelTables,
-    Look,
     NoKernels,
     ScratchSetup,
     Variable,
@@ -108,11 +108,11 @@ class ScratchKernel:
         """What our own code reports about one variable here, or about all."""
         return await self._asked({"name": name})
 
-    async def tables(self, looks: Sequence[Look], seconds: float) -> KernelTables:
+    async def tables(self, queries: Sequence[KernelQuery], seconds: float) -> KernelTables:
         """Empty before anything ran."""
         if self._process is None:
             return KernelTables({})
-        asked = {"looks": inside.looks_text(looks, after=True), "seconds": seconds}
+        asked = {"queries": inside.queries_text(queries, after=True), "seconds": seconds}
         return KernelTables.of(await self._asked(asked))
 
     async def _asked(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -217,10 +217,10 @@ class PreparedScratch(NoKernels):
         self,
         workspace: Workspace,  # noqa: ARG002
         path: str,  # noqa: ARG002
-        looks: Sequence[Look],
+        queries: Sequence[KernelQuery],
         seconds: float,
     ) -> KernelTables:
-        return await self.kernel.tables(looks, seconds)
+        return await self.kernel.tables(queries, seconds)
 
 
 class ScratchKernels:

@@ -102,7 +102,7 @@ class TableCopy:
 
 
 @dataclass(frozen=True)
-class Look:
+class KernelQuery:
     """A question that our own code in the kernel answers, such as how many keys do not match."""
 
     kind: str
@@ -118,15 +118,15 @@ class KernelTables:
     tables: Mapping[str, TableState]
     identities: Mapping[str, str] = field(default_factory=dict)
     """Identity by name: another one means another table, or other content."""
-    answers: Mapping[Look, Mapping[str, JsonValue]] = field(default_factory=dict)
-    """Of looks that could be answered."""
+    answers: Mapping[KernelQuery, Mapping[str, JsonValue]] = field(default_factory=dict)
+    """Of queries that could be answered."""
     history: tuple[str, ...] = ()
     """The code of cells that ran, oldest first, bounded."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Self:
         answers = {
-            Look(kind, tuple(asked), *moments): answer
+            KernelQuery(kind, tuple(asked), *moments): answer
             for kind, asked, moments, answer in facts["answers"]
         }
         tables = {name: TableState(**state) for name, state in facts["tables"].items()}
@@ -198,7 +198,7 @@ class Kernels(Protocol):
         """Write a table to a new file of at most `room` bytes."""
 
     async def tables(
-        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+        self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         """The current tables and answers about them, in about so many seconds.
 

@@ -197,8 +197,8 @@ class Namespace:
             exec(source, self._looking)  # noqa: S102 - our own
         hidden = {name: self.space[name] for name in self._own if name in self.space}
         try:
-            if "looks" in request:
-                asked = (self._history, request["looks"], request["seconds"])
+            if "queries" in request:
+                asked = (self._history, request["queries"], request["seconds"])
                 said = self._looking["table_states_on"](self.space, hidden, *asked)
             else:
                 said = self._looking["report_on"](self.space, hidden, request["name"])

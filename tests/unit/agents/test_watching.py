@@ -25,8 +25,8 @@ from cowork_jupyter.tools.kernel.state import (
     CellFailure,
     CodeResult,
     CodeRun,
+    KernelQuery,
     KernelTables,
-    Look,
     NoKernels,
 )
 from cowork_jupyter.tools.registry import tools_with_kernels
@@ -37,8 +37,8 @@ from .conftest import Bench
 from .helpers import check_ended_well
 
 pytestmark = pytest.mark.asyncio
-KEYS, LATER = Look("keys", ("orders",)), Look("rows", ("orders",), after=True)
-GONE = Look("keys", ("replaced",), before=True)
+KEYS, LATER = KernelQuery("keys", ("orders",)), KernelQuery("rows", ("orders",), after=True)
+GONE = KernelQuery("keys", ("replaced",), before=True)
 
 
 def orders(rows: int, identity: str = "") -> KernelTables:
@@ -55,7 +55,7 @@ class Kernel(NoKernels):
     def __init__(self, *tables: KernelTables | Exception) -> None:
         self._tables = list(tables)
         self.failure: CellFailure | None = None
-        self.asked: list[list[Look]] = []
+        self.asked: list[list[KernelQuery]] = []
         self.ran: list[str] = []
 
     async def run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
@@ -64,10 +64,10 @@ class Kernel(NoKernels):
         return CodeResult(run.path, (printed,), self.failure)
 
     async def tables(
-        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+        self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         assert 0 < seconds <= 0.3
-        self.asked.append(list(looks))
+        self.asked.append(list(queries))
         tables = self._tables.pop(0)
         if isinstance(tables, Exception):
             raise tables
@@ -168,7 +168,7 @@ async def test_questions_are_asked_on_the_side_where_they_can_be_answered(
         runs.append(run)
         return [("orders", warning)]
 
-    monkeypatch.setattr(watching, "looks_for", lambda *_: [KEYS, LATER, GONE])
+    monkeypatch.setattr(watching, "queries_for", lambda *_: [KEYS, LATER, GONE])
     monkeypatch.setattr(finding, "warnings_for", warnings_for)
     answered = KernelTables(
         orders(12).tables, {"orders": "12"}, {KEYS: {"missing": 1}}, ("import x",)

@@ -17,7 +17,7 @@ from cowork_jupyter.effects.finding import (
 )
 from cowork_jupyter.effects.silenced import Silenced
 from cowork_jupyter.effects.warnings.case import WatchedRun
-from cowork_jupyter.tools.kernel.state import KernelTables, Look
+from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 
 def tables(**rows: int) -> KernelTables:
@@ -96,7 +96,7 @@ def test_there_is_a_bound_to_all_of_it(warned: list[tuple[str, DataWarning]]) ->
 
 
 def test_answers_from_both_sides_go_to_the_warnings() -> None:
-    first, second = Look("keys", ("a",)), Look("keys", ("b",), after=True)
+    first, second = KernelQuery("keys", ("a",)), KernelQuery("keys", ("b",), after=True)
     before = KernelTables({}, answers={first: {"n": 1}}, history=("x = 1",))
     after = KernelTables({}, answers={second: {"n": 2}})
     run = watched_run("y = 2", before, after)

@@ -12,7 +12,7 @@ from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
-from cowork_jupyter.store.recovery import Owner
+from cowork_jupyter.store.recovery import ProcessLock
 
 from .appending import append_message
 
@@ -151,7 +151,7 @@ def test_a_resumed_job_belongs_to_the_process_that_resumed_it(path: Path) -> Non
 
 def test_marks_of_the_dead_are_swept_and_those_of_the_living_stay(path: Path) -> None:
     path.parent.mkdir()
-    living, other = Owner(path), Owner(path)
+    living, other = ProcessLock(path), ProcessLock(path)
     folder = path.with_name("cowork.sqlite-owners")
     for name in ("1-dead", living.name):
         (folder / name).touch()

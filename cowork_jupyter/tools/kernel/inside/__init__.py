@@ -17,10 +17,10 @@ from importlib.resources import files
 
 from pydantic import JsonValue
 
-from ..state import Look
+from ..state import KernelQuery
 
 _PARTS = (
-    "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "looks.py",
+    "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "queries.py",
     "states.py", "checked_tables.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
@@ -53,18 +53,18 @@ def expression(name: str | None) -> str:
     return _call_expression(f"report({name!r})")
 
 
-def tables_expression(looks: Sequence[Look], seconds: float, after: bool = False) -> str:
+def tables_expression(queries: Sequence[KernelQuery], seconds: float, after: bool = False) -> str:
     """Evaluates to `KernelTables` as JSON, after at most so many seconds of work.
 
-    `after` says that the code which the looks are about has run.
+    `after` says that the code which the queries are about has run.
     """
-    return _call_expression(f"table_states({looks_text(looks, after)!r}, {seconds!r})")
+    return _call_expression(f"table_states({queries_text(queries, after)!r}, {seconds!r})")
 
 
-def looks_text(looks: Sequence[Look], after: bool) -> str:
-    """The looks that can be answered now, as `table_states` reads them."""
-    asked = [look for look in looks if after or not look.after]
-    return json.dumps([[look.kind, look.arguments, [look.after, look.before]] for look in asked])
+def queries_text(queries: Sequence[KernelQuery], after: bool) -> str:
+    """The queries that can be answered now, as `table_states` reads them."""
+    asked = (query for query in queries if after or not query.after)
+    return json.dumps([[ask.kind, ask.arguments, [ask.after, ask.before]] for ask in asked])
 
 
 def _call_expression(call: str) -> str:

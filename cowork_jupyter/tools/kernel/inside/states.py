@@ -29,8 +29,8 @@ from .columns import (
     values_in,
     watched_kind,
 )
-from .looks import answers_to
 from .plain import type_name
+from .queries import answers_to
 from .report import names_in, no_warnings
 
 MAX_TABLES = 200
@@ -44,21 +44,21 @@ _TRACED_ROWS = 50
 _SECONDS = 0.1
 
 
-def table_states(looks: str = "[]", seconds: float = _SECONDS) -> str:
+def table_states(queries: str = "[]", seconds: float = _SECONDS) -> str:
     shell = sys.modules["IPython"].get_ipython()
     history = shell.history_manager.input_hist_parsed
-    return table_states_on(shell.user_ns, shell.user_ns_hidden, history, looks, seconds)
+    return table_states_on(shell.user_ns, shell.user_ns_hidden, history, queries, seconds)
 
 
 def table_states_on(
-    space: dict[str, Any], hidden: dict[str, Any], history: Any, looks: str, seconds: float
+    space: dict[str, Any], hidden: dict[str, Any], history: Any, queries: str, seconds: float
 ) -> str:
     """`hidden` are names in the namespace that are not the user's."""
     end = time.thread_time() + seconds
     found = {name: space[name] for name in names_in(space, hidden) if watched_kind(space[name])}
     with no_warnings():
         tables, identities = _tables_among(found, end)
-        answers = answers_to(json.loads(looks), space, seconds)
+        answers = answers_to(json.loads(queries), space, seconds)
     facts = {"tables": tables, "identities": identities, "answers": answers}
     return json.dumps({**facts, "history": _recent(history)})
 

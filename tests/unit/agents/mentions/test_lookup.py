@@ -18,7 +18,13 @@ from cowork_jupyter.domain.message_data import Mention, TextData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.tools.kernel.state import KernelTables, Look, NoKernels, Variable, Variables
+from cowork_jupyter.tools.kernel.state import (
+    KernelQuery,
+    KernelTables,
+    NoKernels,
+    Variable,
+    Variables,
+)
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
@@ -55,7 +61,7 @@ class OneKernel(NoKernels):
         return Variable(name, "DataFrame", "6 rows × 2 columns", ("first rows:", "  North | 3"))
 
     async def tables(
-        self, workspace: Workspace, path: str, looks: Sequence[Look], seconds: float
+        self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         fields = [
             FieldState(name="region", type="object", distinct=2, values=["North", "South"]),

@@ -17,7 +17,7 @@ import pytest
 from cowork_jupyter.domain.effects import FieldState, TableState
 from cowork_jupyter.tools.kernel.inside import source, tables_expression
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
-from cowork_jupyter.tools.kernel.state import KernelTables, Look
+from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 
 def states(seconds: float = 5.0, history: Any = None, **space: Any) -> KernelTables:
@@ -208,14 +208,14 @@ def test_history_is_the_newest_code_that_fits() -> None:
 def test_it_runs_as_one_text_without_anything_of_ours() -> None:
     space: dict[str, Any] = {}
     exec(source(), space)
-    looks = json.dumps([["missing", ['{"table": "df", "steps": []}', '["x"]'], [False, False]]])
+    queries = json.dumps([["missing", ['{"table": "df", "steps": []}', '["x"]'], [False, False]]])
     df = pd.DataFrame({"x": [1.0, None]})
-    found = KernelTables.of(json.loads(space["table_states_on"]({"df": df}, {}, [], looks, 1.0)))
-    [(look, answer)] = found.answers.items()
-    assert (look.kind, answer["missing"]) == ("missing", 1)
+    found = KernelTables.of(json.loads(space["table_states_on"]({"df": df}, {}, [], queries, 1.0)))
+    [(query, answer)] = found.answers.items()
+    assert (query.kind, answer["missing"]) == ("missing", 1)
 
 
 def test_a_look_about_what_the_code_leaves_is_not_asked_before() -> None:
-    look = Look("version", ("pandas",), after=True)
-    assert "version" not in tables_expression([look], 0.1).split("table_states(")[-1]
-    assert "version" in tables_expression([look], 0.1, after=True).split("table_states(")[-1]
+    query = KernelQuery("version", ("pandas",), after=True)
+    assert "version" not in tables_expression([query], 0.1).split("table_states(")[-1]
+    assert "version" in tables_expression([query], 0.1, after=True).split("table_states(")[-1]

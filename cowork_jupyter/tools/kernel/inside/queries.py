@@ -27,10 +27,10 @@ _MAX_NUMBER_KEYS = 3_000_000
 """Numeric keys, which pandas compares fast."""
 
 
-def answers_to(looks: Any, space: dict[str, Any], seconds: float) -> list[Any]:
+def answers_to(queries: Any, space: dict[str, Any], seconds: float) -> list[Any]:
     end = time.thread_time() + seconds
     answers = []
-    for kind, arguments, moments in looks:
+    for kind, arguments, moments in queries:
         asked = _LOOKS.get(kind)
         if asked is None or time.thread_time() > end:
             continue

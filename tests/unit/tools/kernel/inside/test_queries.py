@@ -11,8 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from cowork_jupyter.tools.kernel.inside import looks
-from cowork_jupyter.tools.kernel.inside.looks import answers_to
+from cowork_jupyter.tools.kernel.inside import queries
+from cowork_jupyter.tools.kernel.inside.queries import answers_to
 
 LEFT = pd.DataFrame({"k": ["a", "b", "b", None, "z"], "v": [1, 2, 3, 4, 5]})
 RIGHT = pd.DataFrame({"k": ["a", "a", "b", None], "w": [1, 2, 3, 4]})
@@ -47,8 +47,8 @@ def test_a_large_join_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     right = pd.DataFrame({"k": [*range(40), 3, 7, None, None]})
     about = (rows("l"), rows("r"), '["k"]', '["k"]')
     small = ask("join", *about, l=left, r=right)
-    monkeypatch.setattr(looks, "MAX_KEY_ROWS", 10)
-    monkeypatch.setattr(looks, "RowSource", None)
+    monkeypatch.setattr(queries, "MAX_KEY_ROWS", 10)
+    monkeypatch.setattr(queries, "RowSource", None)
     assert ask("join", *about, l=left, r=right) == small
     assert small["joined"] == len(left.merge(right, on="k"))
 
