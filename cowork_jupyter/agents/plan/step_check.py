@@ -68,10 +68,12 @@ class StepEnd:
         return f"It says it is done, but it {lacking}." if lacking else ""
 
     @property
+    def report(self) -> str:
+        return f"Its report: {self.result.text}" if self.problem else self.result.text
+
+    @property
     def text(self) -> str:
-        return (
-            f"{self.problem} Its report: {self.result.text}" if self.problem else self.result.text
-        )
+        return f"{self.problem} {self.report}".lstrip()
 
 
 def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str | None:
@@ -204,7 +206,7 @@ def failure_question(step: PlanStep, end: StepEnd) -> Question:
         how = f"says it is done, but it {end.shortfalls[0].what}"
     return Question(
         question=f"Step {step.step_number} {how}: {step.action}. What now?",
-        context=end.text,
+        context=end.text if end.shortfalls[1:] else end.report,
         severity="major",
         options=[
             *([] if failed else [_ACCEPT]),

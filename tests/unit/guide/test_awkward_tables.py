@@ -64,7 +64,7 @@ def test_cleaning_leaves_the_original_and_claims_the_rows_that_are_there(
     table = changed_table
     said = Desk(tmp_path).ask(f"Clean {table.file}")
     assert (tmp_path / table.file).read_bytes() == table.data
-    found = re.search(r"([\d,]+) rows, [\d,]+ columns written to (\S+)", said)
+    found = re.search(r"([\d,]+) rows?, [\d,]+ columns? written to (\S+)", said)
     assert found, said
     again = SIZE.search(Desk(tmp_path).ask(f"Profile {found[2]}"))
     if table.rows:

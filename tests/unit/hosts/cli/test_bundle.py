@@ -136,7 +136,7 @@ def test_it_tells_what_a_bug_report_needs(workspace: Path, tmp_path: Path) -> No
     checks = {one["name"]: one for one in json.loads(found["health.json"])["checks"]}
     assert not checks["mcp servers"]["ok"]
     assert "message" not in checks["rules"]
-    assert "conversations, all intact" in checks["database"]["message"]
+    assert "1 conversation, all intact" in checks["database"]["message"]
     database = json.loads(found["database.json"])
     assert database["database"]["is_whole"]
     assert database["database"]["user_version"] == database["database"]["known_version"]
