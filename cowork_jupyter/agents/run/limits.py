@@ -159,7 +159,7 @@ class LoopDetector:
 def _same_error(errors: Sequence[str]) -> str | None:
     """A model that writes different code each time, all failing alike, is stuck as well."""
     if len(errors) == _SAME_ERRORS and errors[0] and len(set(errors)) == 1:
-        return f"the same error three times, {errors[0]}"
+        return f"the same error three times, {errors[0].rstrip('.')}"
     return None
 
 

@@ -19,8 +19,9 @@ from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 
-SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 3.0
-"""For text files, for the kernel, which may be busy, and for files that a process must read."""
+SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 10.0
+"""For text files, for the kernel, which may be busy, and for files that a process must read: the
+mistakes of a model that knows nothing of them cost more."""
 MAX_BYTES = 512 * 1024
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2

@@ -24,6 +24,9 @@ SECONDS = 1.0
 MAX_TABLES = 4
 MAX_LISTED = 30
 
+_NOT_INSTALLED = re.compile(
+    r"(?:No module named|Missing optional dependency) '([\w.]+)'|`Import ([\w.]+)` failed"
+)
 _QUOTED = re.compile(r"'([^'\n]{1,200})'")
 _DTYPE = re.compile(r"dtype='\w+'")
 _TABLES = ("DataFrame", "Table")
@@ -36,10 +39,11 @@ _USUAL_IMPORTS = {
 }
 _DATA_LIBRARIES = ("pandas", "numpy", "scipy", "sklearn", "statsmodels", "polars", "matplotlib")
 _WITHOUT = {
-    "scipy": 'The Spearman correlation is df["a"].rank().corr(df["b"].rank()).',
-    "sklearn": "numpy.polyfit and numpy.linalg.lstsq fit linear models.",
+    "scipy": ("pandas", 'The Spearman correlation is df["a"].rank().corr(df["b"].rank()).'),
+    "sklearn": ("numpy", "numpy.polyfit and numpy.linalg.lstsq fit linear models."),
+    "openpyxl": ("python_calamine", 'Read it with pd.read_excel(path, engine="calamine").'),
 }
-"""Alternatives to what a missing library is mostly wanted for."""
+"""What else does that for which a library is mostly wanted, and how."""
 _MEANINGS = (
     (r"format string passed to (Series|DataFrame|numpy\.ndarray)", "It is a {}, not one number: "
      "reduce the whole expression to one first, as in (a * b).sum()."),
@@ -71,6 +75,10 @@ async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext
     for pattern, meaning in _MEANINGS:
         if found := re.search(pattern, failure.message):
             return meaning.format(found[1])
+    if found := _NOT_INSTALLED.match(failure.message):
+        absent = (found[1] or found[2]).partition(".")[0]
+        modules = await asyncio.to_thread(_modules)
+        return _module_hint(absent, modules - {absent})  # the kernel may have fewer than we
     missing = [
         name.removeprefix("Column not found: ")
         for name in _QUOTED.findall(_DTYPE.sub("", failure.message))
@@ -79,11 +87,8 @@ async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext
         return ""
     if failure.name == "FileNotFoundError":
         return _or(await asyncio.to_thread(close_names, context.workspace, missing[-1]))
-    if failure.name in ("ModuleNotFoundError", "ImportError"):
-        known = await asyncio.to_thread(_modules)
-        if re.match("No module named|Missing optional dependency", failure.message):
-            known = known - {missing[0]}  # the kernel may have fewer than we
-        return _module_hint(missing[0].partition(".")[0], known)
+    if failure.name == "ImportError":
+        return _module_hint(missing[0].partition(".")[0], await asyncio.to_thread(_modules))
     if failure.name == "NameError":
         return await _name_hint(missing[0], path, context)
     if failure.name == "AttributeError" and missing[0] != "DataFrame":
@@ -127,7 +132,8 @@ def _module_hint(missing: str, known: Collection[str]) -> str:
     if close := did_you_mean([missing], public, _SIMILAR_MODULE):
         return close
     usable = [name for name in _DATA_LIBRARIES if name in known and name != missing]
-    instead = _WITHOUT.get(missing) or (f"Use {', '.join(usable)} instead." if usable else "")
+    other, how = _WITHOUT.get(missing, ("", ""))
+    instead = how if other in known else f"Use {', '.join(usable)} instead." if usable else ""
     return f"{missing} is not installed. {instead}".rstrip()
 
 

@@ -277,6 +277,8 @@ async def failure_of(context: ToolContext, name: str, message: str, trace: str =
         ("NameError", "name 'json' is not defined", "Begin with `import json`."),
         ("ModuleNotFoundError", "No module named 'torchvision'", "not installed. Use pandas"),
         ("ImportError", "Missing optional dependency 'scipy'.", 'df["a"].rank().corr('),
+        ("ImportError", "Missing optional dependency 'openpyxl'.", 'engine="calamine"'),
+        ("ImportError", "`Import openpyxl` failed.  Use pip.", 'engine="calamine"'),
         ("ModuleNotFoundError", "No module named 'pydantik'", "Did you mean 'pydantic'"),
     ],
 )
