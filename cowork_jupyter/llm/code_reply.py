@@ -54,10 +54,6 @@ def only_block(text: str) -> FencedBlock | None:
     return FencedBlock(language, code.rstrip(), before, after.strip(), closing is not None)
 
 
-def shows_python(text: str) -> bool:
-    return any(opening["language"].lower() in PYTHON for opening in _FENCE.finditer(text))
-
-
 def with_code(reply: Reply, *, expected: bool) -> Reply:
     """Turn a reply whose only action is a block of Python into a call of `run_code`.
 

@@ -41,6 +41,7 @@ _CHECK_OUTPUT = (
 )
 _CORRECT = "Reply with the whole block corrected."
 _CHANGE = "The same code fails again. Do as the hint says, or compute it in another way."
+_CALLS = (MessageType.TOOL_CALL, MessageType.TOOL_RESULT)
 _SUMMARY_SECONDS = 180.0
 """Seconds for one summary; without it, what does not fit is left out."""
 _MAX_MESSAGE_TOKENS = 400
@@ -152,8 +153,10 @@ def insert_before(history: list[Message], before: str, aside: Message) -> list[M
 
 
 class PastMessages:
-    def __init__(self, log: RunLog) -> None:
+    def __init__(self, log: RunLog, *, hides_calls: bool = False) -> None:
+        """`hides_calls` leaves out the tool calls of other jobs."""
         self._log = log
+        self._hides_calls = hides_calls
         self._store = log.journal.store
         self.summary = self._load_summary()
         """Stands for everything before the messages that are read."""
@@ -220,6 +223,8 @@ class PastMessages:
         is_own = message.task_id == self._log.task_id
         is_news = message.job_id != self._log.job_id
         is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
+        if is_news and self._hides_calls and message.message_type in _CALLS:
+            return False
         return _is_sendable(message) and (is_own or is_outcome)
 
     def _read_news(self) -> Iterator[Message]:

@@ -14,7 +14,6 @@ from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
 from ...effects.figures import assumptions_in
-from ...llm.code_reply import shows_python
 from ...llm.reply import Reply
 from ...policy.visible import spell_hidden
 from ...store import Asker
@@ -49,10 +48,6 @@ _CUT = {
 _COMPUTE = (
     "That was not computed. Reply with a fenced Python block that computes it from the tables "
     "above and prints the answer in the form asked for. If they lack what is needed, say so again."
-)
-_PLAN = (
-    "Nothing was run: you plan, and others run code once the user has approved. Reply with the "
-    "plan in the format above; if none is needed, answer in plain text without code."
 )
 _FILL_IN = (
     "Your answer lacks {forms}, which the user asked for. Reply with only that, with the computed "
@@ -110,8 +105,8 @@ class AgentLoop:
     _nudged: bool = False
     _computed: bool = False
     """Whether it has called a tool, or was told to compute."""
-    _objections: set[str] = field(default_factory=set)
-    """Why its answers were sent back so far."""
+    _reminded: bool = False
+    """Whether it was told which form its answer lacks."""
     _wants_files: bool = False
     _has_changed: bool = False
     """Whether it did anything that can have broken an expectation."""
@@ -211,32 +206,23 @@ class AgentLoop:
         return None
 
     def _objection(self, answer: str) -> str:
-        """Why an answer is sent back, each reason once: it is a guess, or code in place of a plan,
-        a requested file is missing, or it is not in the requested form.
+        """Why an answer is sent back, each reason once: it is a guess, a requested file is missing,
+        or it is not in the requested form.
         """
         is_guess = self.session.is_about_tables and self.session.asks_for_code
         if is_guess and not self._computed:
             self._computed = True
             return _COMPUTE
-        if self._lacks_plan(answer):
-            self._objections.add(_PLAN)
-            return _PLAN
         unwritten = [path for path in self.wanted_files if not self.runner.exists(path)]
         if unwritten:
             self.wanted_files = ()
             files = " and ".join(map(repr, unwritten))
             return _WRITE.format(files=files, call=how_to_write(unwritten[0]))
         missing = self.session.form.missing("\n".join([*self._answer_parts, answer]))
-        if not missing or _FILL_IN in self._objections:
+        if not missing or self._reminded:
             return ""
-        self._objections.add(_FILL_IN)
+        self._reminded = True
         return _FILL_IN.format(forms=" and ".join(missing))
-
-    def _lacks_plan(self, answer: str) -> bool:
-        """A small model that has seen an actor's blocks goes on with them when it is to plan."""
-        spec, is_small = self.log.role.spec, self.session.request_form.profile == "thin"
-        only_plans = "plan" in spec.formats and not spec.delegates_to
-        return is_small and only_plans and _PLAN not in self._objections and shows_python(answer)
 
     def _continue_answer(self, reply: Reply) -> Outcome | None:
         """The server's limit cut the answer off: ask for the rest, a few times."""

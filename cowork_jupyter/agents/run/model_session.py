@@ -145,7 +145,7 @@ class ModelSession:
     def __post_init__(self) -> None:
         if self.model.is_guide:  # it answers as it can
             self.form = AnswerForm()
-        self._past = PastMessages(self.log)
+        self._past = PastMessages(self.log, hides_calls=self._is_small_planner)
         self._asides = Asides(self.log, self.frame, self.note)
         sources = (self._past, self._asides, self.frame, self.counter)
         self._sent = SentHistory(self.log, *sources, is_step=self.is_step)
@@ -255,6 +255,13 @@ class ModelSession:
     @property
     def asks_for_code(self) -> bool:
         return self.request_form.protocol == "code"
+
+    @property
+    def _is_small_planner(self) -> bool:
+        """A small model that sees an actor's code writes more of it when it is to plan."""
+        role = self.log.role.spec
+        only_plans = "plan" in role.formats and not role.delegates_to
+        return self.request_form.profile == "thin" and only_plans
 
     @property
     def _name(self) -> str:

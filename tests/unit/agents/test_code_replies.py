@@ -95,6 +95,20 @@ async def test_a_role_that_may_not_run_code_only_shows_it(
     assert bench.messages()[-1].text == BLOCK
 
 
+async def test_a_small_planner_sees_what_was_said_but_not_the_code_that_an_actor_ran(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    bench = asked_for_code
+    kernel_of(bench)
+    scripted.add(text(BLOCK), text("It is 42."), text("Planned."), text("Done."))
+    await bench.tell("compute it")
+    await bench.tell("plan it", AgentRole.PLANNER)
+    await bench.tell("go on")
+    seen = [str(sent(scripted, turn)[1:]) for turn in (2, 3)]
+    assert ["6 * 7" in words for words in seen] == [False, True]
+    assert all("compute it" in words and "It is 42." in words for words in seen)
+
+
 async def test_where_no_code_can_run_a_block_is_text(
     bench: Bench, scripted: ScriptedServer
 ) -> None:

@@ -9,12 +9,11 @@ import pytest
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.workflows import Draft, Varying
 from tests.scripted import ScriptedServer, plan, text
 
 from .conftest import Bench
-from .helpers import bench_with, ended
+from .helpers import ended
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,21 +39,6 @@ async def test_a_planners_plan_comes_in_a_better_order(
     assert order(bench) == "acb"
     (message,) = bench.messages(MessageType.PLAN)
     assert [step["id"] for step in message.data.model_dump()["steps"]] == ["a", "c", "b"]
-
-
-async def test_a_small_planner_that_writes_code_instead_is_asked_for_the_plan_once(
-    settings: Settings, scripted: ScriptedServer
-) -> None:
-    code = "Run this:\n```python\nprint(1)\n```\nIt prints 1."
-    async with bench_with(settings, tool_protocol="code") as bench:
-        scripted.add(text(code), plan("g", *STEPS))
-        await bench.tell("plan it", AgentRole.PLANNER)
-        assert "Reply with the plan" in scripted.requests[1].body["messages"][-1]["content"]
-        assert order(bench) == "acb"
-        scripted.add(text(code), text(code))
-        await bench.tell("How do I print 1?", AgentRole.PLANNER)
-        assert len(scripted.requests) == 4, "what it insists on is its answer"
-        assert bench.messages()[-1].text == code
 
 
 async def test_a_step_is_not_done_because_the_model_says_so(
