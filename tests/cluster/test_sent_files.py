@@ -197,4 +197,4 @@ async def test_too_much_to_send_is_said(
     monkeypatch.setattr(pool_parcels, "MAX_SENT", 5)
     error = await refused_in_step(bench, scripted, command("ls"), ["a.py"])
     assert error["code"] == "too_large"
-    assert "12 bytes to send" in error["message"]
+    assert "too large to send: 12 bytes" in error["message"]

@@ -343,5 +343,5 @@ def test_of_a_hundred_thousand_messages_only_those_that_fit_are_read(large: Path
         kept = optimize_history_by_tokens(newest, 16_000, TokenCounter(), goal=goal, total=total)
     assert kept[0].id == "m0"
     assert kept[-1].id == "m99999"
-    assert kept[1].text == f"[{100_000 - len(kept) + 1} earlier messages left out]"
+    assert kept[1].text == f"[{100_000 - len(kept) + 1:,} earlier messages left out]"
     assert read <= len(kept) + 2
