@@ -107,7 +107,13 @@ def _origin(page: Page) -> str:
 
 
 def _notebooks(origin: str, since: float, folder: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    for one in _read(origin, f"api/contents/{quote(folder)}")["content"]:
+    try:
+        listed = _read(origin, f"api/contents/{quote(folder)}")["content"]
+    except urllib.error.HTTPError as error:
+        if folder and error.code == 404:  # gone since the folder around it was listed
+            return
+        raise
+    for one in listed:
         if one["type"] == "directory":
             yield from _notebooks(origin, since, one["path"])
         elif one["type"] == "notebook" and _moment(one["last_modified"]) >= since:
