@@ -14,6 +14,7 @@ from ..domain.expectations import is_about_files
 from ..domain.message_data import FailedCell, HiddenState, Reproduction, TextData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
+from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..effects.checking import CheckedExpectation, broken_expectation_text, expectation_text
 from ..tools.kernel.state import Code, CodeResult
@@ -100,7 +101,7 @@ def reproduction_text(trial: Trial) -> str:
         head = f"runs from top to bottom: {state.cells} code cells in {state.seconds:.1f} s."
     lines = [f"In a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
-        lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
+        lines.append(f"- Skipped {count_of(state.left_out, 'cell')} for the agent.")
     lines += [f"- {broken_expectation_text(expectation)}" for expectation in state.broken]
     if state.expectations and not state.broken:
         lines.append(f"- As expected: {state.expectations} of {state.expectations} checks.")

@@ -214,7 +214,7 @@ def _range(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
 
 def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
     if is_all:
-        return f"{read:,} rows"
+        return count_of(read, "row")
     if read == _MAX_ROWS - 1:
         return f"more than {read:,} rows (what follows is of the first {read:,})"
     about = float(f"{read * size / looked_at:.2g}")
