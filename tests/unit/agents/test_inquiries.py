@@ -133,12 +133,12 @@ def killed(settings: Settings, context_id: str, plan_revision: int = 0) -> Itera
     yield job_id
 
 
-def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
+async def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
     service = build_service(settings)
     context_id = service.conversations.create().id
     if steps:
         save_plan(service, context_id, *steps)
-    service.journal.store.close()
+    await service.close()
     return context_id
 
 
@@ -148,7 +148,7 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     settings: Settings, scripted: ScriptedServer, answered: str
 ) -> None:
     scripted.add(QUESTION, text("B it is."))
-    context_id = new_context(settings)
+    context_id = await new_context(settings)
     with killed(settings, context_id) as job_id:
         service = build_service(settings)
         assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
@@ -175,7 +175,7 @@ async def test_the_model_is_not_asked_again_before_the_answer(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
     scripted.add(QUESTION, text("B it is."))
-    context_id = new_context(settings)
+    context_id = await new_context(settings)
     with killed(settings, context_id) as job_id:
         service = build_service(settings)
         (question,) = service.inquiries.pending(context_id, "question")
@@ -205,7 +205,7 @@ CHAIN: list[dict[str, Any]] = [
 async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
     settings: Settings, way: str
 ) -> None:
-    context_id = new_context(settings, *CHAIN)
+    context_id = await new_context(settings, *CHAIN)
     with ScriptedServer(fails_at_b) as model:
         settings = survivor.settings_of(settings.workspace.parent, model.base_url)
         with killed(settings, context_id, plan_revision=1) as job_id:
