@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from ..domain.errors import NotFound
+from ..domain.plurals import count_of
 from . import texts
 from .code import Choices, CodeCell, cells_for, output_file, packages_for, script_name
 from .findings import findings, ranges
@@ -198,6 +199,6 @@ def reorder_notebook(script: Script, text: str) -> str:
         if not moved.ok:
             script.fail(f"I could not move cell `{cell_id}`: {texts.first_line(moved.text)}")
     remaining = moves(cells_in(script.call("read_notebook", path=path).facts))
-    count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
+    count = count_of(len(wanted), "cell")
     end = "They are now in order." if not remaining else f"{len(remaining)} are still out of order."
     return f"I moved {count} in `{path}`. {end} I ran nothing."

@@ -260,7 +260,7 @@ def _compare(first: OutputText, rest: Sequence[OutputText]) -> list[str]:
 
 
 def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}" if count else "no rows"
+    return count_of(count, "row") if count else "no rows"
 
 
 def _signed(text: str) -> str:

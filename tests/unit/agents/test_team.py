@@ -326,7 +326,7 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_i
     look = call("read_file", terminate=True, path="a.py")
     with ScriptedServer(team(*reviews, test=lambda: ask() or look)) as model:
         here = replace(settings, base_url=model.base_url)
-        context_id = new_context(here, BUILD, run, REVIEW)
+        context_id = await new_context(here, BUILD, run, REVIEW)
         with killed(here, context_id, 1) as job_id:
             service = build_service(here)
             stopped = service.jobs.get(job_id)
