@@ -200,5 +200,7 @@ def reorder_notebook(script: Script, text: str) -> str:
             script.fail(f"I could not move cell `{cell_id}`: {texts.first_line(moved.text)}")
     remaining = moves(cells_in(script.call("read_notebook", path=path).facts))
     count = count_of(len(wanted), "cell")
-    end = "They are now in order." if not remaining else f"{len(remaining)} are still out of order."
+    end = "They are now in order."
+    if remaining:
+        end = f"Still out of order: {count_of(len(remaining), 'cell')}."
     return f"I moved {count} in `{path}`. {end} I ran nothing."

@@ -72,7 +72,6 @@ _OPTIONS = {
     "%%ask": ("-c", "-m", "--wait"),
 }
 _SIGNS = ("@", "/")
-_NOT_OURS: SimpleMatcherResult = {"completions": []}
 
 
 def install(shell: Any) -> None:
@@ -90,7 +89,7 @@ def complete(context: CompletionContext) -> SimpleMatcherResult:
     if typed[:1] in _SIGNS and context.cursor_line and _is_in_message(context, typed):
         return _completions(context, typed, lambda: _mentions(typed))
     if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
-        return _NOT_OURS
+        return {"completions": []}  # a new one each time: IPython writes into it
     return _completions(context, typed, lambda: _offers(magic, before))
 
 

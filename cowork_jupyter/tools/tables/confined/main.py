@@ -106,7 +106,7 @@ def _rejected_rows(tables: Tables) -> Iterator[str]:
     except duckdb.CatalogException:  # every row was valid
         return
     if number:
-        yield f"{number:,} rows could not be read and are left out, the first at line {line:,}"
+        yield f"rows left out because they are unreadable: {number:,}, the first at line {line:,}"
 
 
 def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> TableReply:

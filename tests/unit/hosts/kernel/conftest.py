@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from cowork_jupyter.hosts.kernel import session as desks
 from cowork_jupyter.hosts.kernel.session import KernelSession
 from tests.scripted import ScriptedServer
 
-from .kernels import Cells, kernel
+from .kernels import Cells, ModuleKernel
 
 
 @pytest.fixture
@@ -43,8 +44,20 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelS
     made.close()
 
 
+@pytest.fixture(scope="module")
+def kernel_of_module() -> Iterator[ModuleKernel]:
+    """To start one takes longer than what most tests do with it."""
+    with ExitStack() as stack:
+        yield ModuleKernel(stack)
+
+
 @pytest.fixture
-def cells(tmp_path: Path, connected: ScriptedServer) -> Iterator[Cells]:
+def cells(kernel_of_module: ModuleKernel, tmp_path: Path, connected: ScriptedServer) -> Cells:
     """A kernel that nobody sits in front of, connected to the scripted model."""
-    with kernel(tmp_path) as running:
-        yield running
+    return kernel_of_module.at(tmp_path)
+
+
+@pytest.fixture
+def attended(kernel_of_module: ModuleKernel, tmp_path: Path, connected: ScriptedServer) -> Cells:
+    """The same with somebody in front of it."""
+    return kernel_of_module.at(tmp_path, attended=True)

@@ -6,7 +6,7 @@ import os
 import queue
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -168,3 +168,32 @@ def started_kernel(folder: Path, *, attended: bool = False, **environment: str) 
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
+
+
+MOVE = """
+import os
+from cowork_jupyter.hosts.kernel import session
+session.session().close()
+session._session = None
+os.chdir({folder!r})
+os.environ.clear()
+os.environ.update({environment!r})
+get_ipython().reset(new_session=False)
+"""
+
+
+class ModuleKernel:
+    """One kernel for all tests of a module, each with variables, files and a service of its own."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._cells: Cells | None = None
+
+    def at(self, folder: Path, *, attended: bool = False) -> Cells:
+        if self._cells is None:
+            self._cells = self._stack.enter_context(kernel(folder))
+        else:
+            code = MOVE.format(folder=str(folder), environment=dict(os.environ))
+            assert self._cells.run(code).status == "ok"
+        self._cells.attended = attended
+        return self._cells

@@ -14,7 +14,7 @@ import pytest
 
 from tests.scripted import ScriptedServer, call, plan, text
 
-from .kernels import SECONDS, VIEW, Cells, Shown, kernel
+from .kernels import SECONDS, VIEW, Cells, Shown
 
 pytestmark = pytest.mark.process
 
@@ -55,66 +55,63 @@ def eventually(cells: Cells, view: dict[str, Any], path: str, is_so: Any) -> Any
 
 
 def test_until_a_card_has_answered_nobody_is_asked(
-    connected: ScriptedServer, tmp_path: Path
+    attended: Cells, connected: ScriptedServer, tmp_path: Path
 ) -> None:
-    with kernel(tmp_path, attended=True) as cells:
-        connected.add(WRITE, text("I could not."))
-        shown = cells.run("%%act\nWrite a.txt")
-        assert shown.card["snapshot"]["status"] == "completed"
-        assert "Nobody can be asked" in shown.markdown
-        assert not (tmp_path / "a.txt").exists()
+    connected.add(WRITE, text("I could not."))
+    shown = attended.run("%%act\nWrite a.txt")
+    assert shown.card["snapshot"]["status"] == "completed"
+    assert "Nobody can be asked" in shown.markdown
+    assert not (tmp_path / "a.txt").exists()
 
 
 def test_a_person_switches_roles_answers_approves_and_executes_on_cards(
-    connected: ScriptedServer, tmp_path: Path
+    attended: Cells, connected: ScriptedServer, tmp_path: Path
 ) -> None:
-    with kernel(tmp_path, attended=True) as cells:
-        connected.add(plan("Write a", STEP))
-        planned = cells.run("%%plan\nWrite a file")
-        view, context = view_of(planned), planned.card["context_id"]
-        here = f"context/{context}"
-        assert asked(cells, view, "GET", here)["role"] == "planner"  # and so it counts
+    connected.add(plan("Write a", STEP))
+    planned = attended.run("%%plan\nWrite a file")
+    view, context = view_of(planned), planned.card["context_id"]
+    here = f"context/{context}"
+    assert asked(attended, view, "GET", here)["role"] == "planner"  # and so it counts
 
-        def until_completed(job_id: str) -> None:
-            eventually(cells, view, f"jobs/{job_id}", lambda job: job["status"] == "completed")
+    def until_completed(job_id: str) -> None:
+        eventually(attended, view, f"jobs/{job_id}", lambda job: job["status"] == "completed")
 
-        # A question is asked, the cell does not wait for it, and the card answers it.
-        connected.add(text(json.dumps(QUESTION)), text("Blue it is."))
-        begun = cells.run("%%ask\nWhich colour shall it be?")
-        assert begun.card["snapshot"]["status"] in ("running", "waiting")
-        waits = eventually(cells, view, f"{here}/questions", lambda found: found["items"])
-        question = waits["items"][0]["id"]
-        asked(cells, view, "POST", f"questions/{question}/answer", {"value": "blue"})
-        until_completed(begun.card["job_id"])
+    # A question is asked, the cell does not wait for it, and the card answers it.
+    connected.add(text(json.dumps(QUESTION)), text("Blue it is."))
+    begun = attended.run("%%ask\nWhich colour shall it be?")
+    assert begun.card["snapshot"]["status"] in ("running", "waiting")
+    waits = eventually(attended, view, f"{here}/questions", lambda found: found["items"])
+    question = waits["items"][0]["id"]
+    asked(attended, view, "POST", f"questions/{question}/answer", {"value": "blue"})
+    until_completed(begun.card["job_id"])
 
-        # The button executes the plan, which grants what it says.
-        connected.add(WRITE, text("Written."))
-        executed = asked(cells, view, "POST", f"{here}/plan/execute", {"revision": 1})
-        until_completed(executed["job_id"])
-        assert (tmp_path / "a.txt").read_text() == "a\n"
+    # The button executes the plan, which grants what it says.
+    connected.add(WRITE, text("Written."))
+    executed = asked(attended, view, "POST", f"{here}/plan/execute", {"revision": 1})
+    until_completed(executed["job_id"])
+    assert (tmp_path / "a.txt").read_text() == "a\n"
 
-        # What no plan grants asks, and waits for the card.
-        connected.add(call("create_file", path="b.txt", content="b\n"), text("Written."))
-        begun = cells.run("%%act\nWrite b.txt")
-        waits = eventually(cells, view, f"{here}/permissions", lambda found: found["items"])
-        assert not (tmp_path / "b.txt").exists()
-        answer = {"decision": "allow", "scope": "once"}
-        asked(cells, view, "POST", f"permissions/{waits['items'][0]['id']}", answer)
-        until_completed(begun.card["job_id"])
-        assert (tmp_path / "b.txt").read_text() == "b\n"
+    # What no plan grants asks, and waits for the card.
+    connected.add(call("create_file", path="b.txt", content="b\n"), text("Written."))
+    begun = attended.run("%%act\nWrite b.txt")
+    waits = eventually(attended, view, f"{here}/permissions", lambda found: found["items"])
+    assert not (tmp_path / "b.txt").exists()
+    answer = {"decision": "allow", "scope": "once"}
+    asked(attended, view, "POST", f"permissions/{waits['items'][0]['id']}", answer)
+    until_completed(begun.card["job_id"])
+    assert (tmp_path / "b.txt").read_text() == "b\n"
 
-        asked(cells, view, "POST", f"{here}/role", {"role": "actor"})
-        assert asked(cells, view, "GET", here)["role"] == "actor"
+    asked(attended, view, "POST", f"{here}/role", {"role": "actor"})
+    assert asked(attended, view, "GET", here)["role"] == "actor"
 
 
 def test_a_cell_that_waits_cannot_be_answered_so_it_is_denied(
-    connected: ScriptedServer, tmp_path: Path
+    attended: Cells, connected: ScriptedServer, tmp_path: Path
 ) -> None:
-    with kernel(tmp_path, attended=True) as cells:
-        connected.add(text("Hello."))
-        first = cells.run("%%act\nSay hello")
-        asked(cells, view_of(first), "GET", "health")
-        connected.add(WRITE, text("I could not."))
-        shown = cells.run("%%act --wait\nWrite a.txt")
-        assert "Nobody can be asked" in shown.markdown
-        assert not (tmp_path / "a.txt").exists()
+    connected.add(text("Hello."))
+    first = attended.run("%%act\nSay hello")
+    asked(attended, view_of(first), "GET", "health")
+    connected.add(WRITE, text("I could not."))
+    shown = attended.run("%%act --wait\nWrite a.txt")
+    assert "Nobody can be asked" in shown.markdown
+    assert not (tmp_path / "a.txt").exists()

@@ -14,7 +14,7 @@ import pytest
 
 from tests.scripted import ScriptedServer, call, plan, stall, text
 
-from .kernels import RECORD, VIEW, Cells, kernel
+from .kernels import RECORD, VIEW, Cells
 
 pytestmark = pytest.mark.process
 
@@ -120,7 +120,7 @@ def test_a_run_that_fails_says_why_and_the_notebook_goes_on(
     assert "**Error:**" in failed.markdown
 
 
-def test_an_interrupt_stops_the_run(tmp_path: Path, connected: ScriptedServer) -> None:
+def test_an_interrupt_stops_the_run(cells: Cells, connected: ScriptedServer) -> None:
     connected.add(stall())
 
     def interrupt_when_the_model_is_asked() -> None:
@@ -129,14 +129,13 @@ def test_an_interrupt_stops_the_run(tmp_path: Path, connected: ScriptedServer) -
             asked.wait(0.02)
         os.kill(cells.manager.provisioner.pid, signal.SIGINT)
 
-    with kernel(tmp_path) as cells:
-        threading.Thread(target=interrupt_when_the_model_is_asked).start()
-        shown = cells.run("%%plan\nThink long")
-        assert shown.status == "error"
-        assert shown.traceback == ["Cowork: Stopped because the cell was interrupted."]
-        assert shown.card["snapshot"]["status"] == "cancelled"
-        connected.add(text("Hello."))
-        assert "> Hello." in cells.run("%%plan\nSay hello").markdown
+    threading.Thread(target=interrupt_when_the_model_is_asked).start()
+    shown = cells.run("%%plan\nThink long")
+    assert shown.status == "error"
+    assert shown.traceback == ["Cowork: Stopped because the cell was interrupted."]
+    assert shown.card["snapshot"]["status"] == "cancelled"
+    connected.add(text("Hello."))
+    assert "> Hello." in cells.run("%%plan\nSay hello").markdown
 
 
 def test_a_cell_goes_on_with_the_conversation_it_names(
@@ -161,13 +160,11 @@ def test_a_cell_can_choose_the_model_to_go_on_with(cells: Cells, connected: Scri
     assert asked == models
 
 
-def test_programs_that_run_notebooks_get_no_widget(
-    tmp_path: Path, cells: Cells, connected: ScriptedServer
-) -> None:
+def test_programs_that_run_notebooks_get_no_widget(cells: Cells, connected: ScriptedServer) -> None:
     connected.add(text("Hello."), text("Hello."))
     assert set(cells.run("%%plan\nHi").outputs[0]) == {RECORD, "text/markdown", "text/plain"}
-    with kernel(tmp_path, attended=True) as attended:
-        assert VIEW in attended.run("%%plan\nHi").outputs[0]
+    cells.attended = True
+    assert VIEW in cells.run("%%plan\nHi").outputs[0]
 
 
 def test_tab_completes_what_words_to_the_agent_point_at(tmp_path: Path, cells: Cells) -> None:
@@ -195,6 +192,11 @@ def test_tab_completes_commands_roles_models_and_workflows(
     connected.add(text("Hello."))
     cells.run("%%plan -c cleaning\nHi")
     assert cells.completions("%%act -c cl") == ["cleaning"]
+
+
+def test_tab_goes_on_completing_python(cells: Cells) -> None:
+    completed = [cells.completions(code) for code in ("pri", "impo", "import json\njson.loa")]
+    assert [names[0] for names in completed] == ["print", "import", "load"]
 
 
 def test_tab_completes_the_checkpoints_of_the_conversation_that_is_named(
@@ -250,19 +252,18 @@ print(repr(done), cw)
 
 
 def test_a_button_works_once_the_cell_is_done_and_the_output_keeps_up(
-    tmp_path: Path, connected: ScriptedServer
+    attended: Cells, connected: ScriptedServer, tmp_path: Path
 ) -> None:
     connected.add(plan("Write a", STEP))
     connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
-    with kernel(tmp_path, attended=True) as cells:
-        planned = cells.run("%%plan\nWrite a file")
-        address = f"context/{planned.card['context_id']}/plan/execute"
-        cells.press(planned.outputs[0][VIEW], "POST", address, {"revision": 1})
-        answer = cells.published(lambda one: one["msg_type"] == "comm_msg" and _is_answer(one))
-        assert answer["content"]["data"]["content"]["status"] == 200
-        cells.published(lambda one: _shown_status(one) == "completed")
-        assert (tmp_path / "a.txt").exists()
-        assert cells.run("1 + 1").text == "2"
+    planned = attended.run("%%plan\nWrite a file")
+    address = f"context/{planned.card['context_id']}/plan/execute"
+    attended.press(planned.outputs[0][VIEW], "POST", address, {"revision": 1})
+    answer = attended.published(lambda one: one["msg_type"] == "comm_msg" and _is_answer(one))
+    assert answer["content"]["data"]["content"]["status"] == 200
+    attended.published(lambda one: _shown_status(one) == "completed")
+    assert (tmp_path / "a.txt").exists()
+    assert attended.run("1 + 1").text == "2"
 
 
 def _is_answer(message: dict[str, Any]) -> bool:
