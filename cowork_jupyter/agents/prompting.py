@@ -22,6 +22,7 @@ from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
 from ..workflows import Template, Templates
 from .external.configured import ExternalAgents
+from .run.answer_form import AnswerForm
 
 _THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
 """What small models are told about first: their code does most of the rest."""
@@ -73,6 +74,7 @@ class PromptSources:
             protocol=protocol,
             profile=profile,
             runs_code=runs_code,
+            has_answer_form=bool(AnswerForm.of(request).slots),
             facts={**self._facts(context), **self.externals.facts(role)},
             templates=[template.outline for template in self.fitting_templates(role, request)],
             guidance=[

@@ -65,6 +65,8 @@ class PromptParts:
     protocol: ToolProtocol = "json"
     profile: PromptProfile = "full"
     runs_code: bool = False
+    has_answer_form: bool = False
+    """Whether the user says how the answer is to be written, such as `@mean[value]`."""
     facts: dict[str, str] = field(default_factory=dict)
     templates: Sequence[str] = ()
     guidance: Sequence[GuidanceText] = ()
@@ -212,7 +214,9 @@ _HOW_TO_CALL: dict[ToolProtocol, tuple[str, ...]] = {
 
 def _formats(parts: PromptParts, formats: Sequence[str]) -> str:
     calls = _HOW_TO_CALL.get(parts.protocol, ("tool_call",)) if parts.tools else ()
-    return "\n\n".join(read_prompt("formats", f"{name}.md") for name in [*calls, *formats])
+    example = read_prompt("examples", "code_in_form.md" if parts.has_answer_form else "code.md")
+    texts = (read_prompt("formats", f"{name}.md") for name in [*calls, *formats])
+    return "\n\n".join(text.replace("{example}", example) for text in texts)
 
 
 def _role_text(spec: RoleSpec) -> str:

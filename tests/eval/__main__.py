@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .asking import Asked, Attempt, Server, Strike
 from .by_guide import print_second_time
-from .ours import in_notebook, in_terminal, second_time, with_skill
+from .ours import as_third, in_notebook, in_terminal, second_time, with_skill
 from .questions import QUESTIONS
 from .tables import Tables, make_tables, write_tables
 from .tasks import TASKS, write_notebook
@@ -31,6 +31,7 @@ WAYS: dict[str, Way] = {
     "terminal": in_terminal,
     "skill": with_skill,
     "again": second_time,
+    "third": as_third,
 }
 
 

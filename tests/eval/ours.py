@@ -31,12 +31,18 @@ print({mark!r} + json.dumps({{"messages": list(cw.messages), "usage": run.snapsh
 
 
 def in_notebook(
-    server: Server, question: Asked, folder: Path, conversation: str = "first", then: str = ""
+    server: Server,
+    question: Asked,
+    folder: Path,
+    conversation: str = "first",
+    before: Iterable[str] = (),
+    then: str = "",
 ) -> Attempt:
     """A cell of a notebook that nobody sits in front of."""
     _prepare(folder, server)
-    source = _CELL.format(text=question.wording, mark=_MARK, conversation=conversation)
-    sources = [source, *filter(None, (question.probe, then))]
+    texts = [*before, question.wording]
+    asking = [_CELL.format(text=text, mark=_MARK, conversation=conversation) for text in texts]
+    sources = [*asking, *filter(None, (question.probe, then))]
     notebook = write_notebook(folder, sources)
     attempt = Attempt()
     began = time.perf_counter()
@@ -58,6 +64,13 @@ def in_notebook(
     _read_usage(told["usage"], attempt)
     _read_messages(told["messages"], attempt)
     return attempt
+
+
+def as_third(server: Server, question: Asked, folder: Path) -> Attempt:
+    """After two other questions in the same conversation."""
+    path = question.files[0]
+    before = (f"How many rows does {path} have?", "Which of its columns have missing values?")
+    return in_notebook(server, question, folder, before=before)
 
 
 def with_skill(server: Server, question: Asked, folder: Path) -> Attempt:

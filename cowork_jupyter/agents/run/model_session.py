@@ -31,9 +31,10 @@ from ...llm.tokens import TokenCounter
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
-from .history import Asides, LookUp, PastMessages, SentHistory, Summariser
+from .history import Asides, LookUp, PastMessages, SentHistory, earlier_jobs
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
+from .summariser import Summariser
 
 _PROGRESS_SECONDS = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
@@ -145,8 +146,11 @@ class ModelSession:
     def __post_init__(self) -> None:
         if self.model.is_guide:  # it answers as it can
             self.form = AnswerForm()
-        self._past = PastMessages(self.log, hides_calls=self._is_small_planner)
-        self._asides = Asides(self.log, self.frame, self.note)
+        is_small = self.request_form.profile == "thin"
+        self._past = PastMessages(self.log, only_this_job=is_small)
+        earlier = earlier_jobs(self.log) if is_small and not self.log.task_id else ""
+        note = "\n\n".join(filter(None, [earlier, self.note]))
+        self._asides = Asides(self.log, self.frame, note)
         sources = (self._past, self._asides, self.frame, self.counter)
         self._sent = SentHistory(self.log, *sources, is_step=self.is_step)
         self._events = ReplyEvents(self.log)
@@ -255,13 +259,6 @@ class ModelSession:
     @property
     def asks_for_code(self) -> bool:
         return self.request_form.protocol == "code"
-
-    @property
-    def _is_small_planner(self) -> bool:
-        """A small model that sees an actor's code writes more of it when it is to plan."""
-        role = self.log.role.spec
-        only_plans = "plan" in role.formats and not role.delegates_to
-        return self.request_form.profile == "thin" and only_plans
 
     @property
     def _name(self) -> str:

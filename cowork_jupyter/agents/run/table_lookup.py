@@ -25,6 +25,7 @@ mistakes of a model that knows nothing of them cost more."""
 MAX_BYTES = 512 * 1024
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2
+MIN_COLUMN_NAME = 3
 MAX_NAMED, MAX_UNNAMED = 4, 6
 MAX_CHARACTERS = 3_000
 """For all tables together: about 900 tokens."""
@@ -39,6 +40,7 @@ _OTHER_FILE = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLES = ("DataFrame", "Table", "Series")
 _HEAD = "Tables that the request names, as they are now:"
+_HEAD_COLUMNS = "Tables with columns that the request names:"
 _HEAD_UNNAMED = "Tables in the workspace:"
 
 
@@ -46,7 +48,7 @@ _HEAD_UNNAMED = "Tables in the workspace:"
 class TableNote:
     text: str = ""
     is_asked_about: bool = False
-    """Whether the request names them, so that its answer can be computed from them."""
+    """Whether the request names them or their columns: its answer can be computed from them."""
 
 
 async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> TableNote:
@@ -69,15 +71,28 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
 
 def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -> TableNote:
     named = list(dict.fromkeys(path.removeprefix("./") for path in _FILE.findall(request)))
-    found = [_facts(tools, log, path, MAX_BYTES) for path in named[:MAX_NAMED]]
-    tables = [table for table in found if table]
+    tables = _read(tools, log, named[:MAX_NAMED], MAX_BYTES)
     if tables or known:
-        room = MAX_CHARACTERS // (len(tables) + len(known))
-        lines = [_HEAD, *(table.text(room) for table in tables), *(text[:room] for text in known)]
-        return TableNote("\n".join(lines), is_asked_about=True)
-    others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _nearby_tables(tools, log)]
-    lines = [other.brief for other in others if other]
+        return _full_note(_HEAD, tables, known)
+    others = _read(tools, log, _nearby_tables(tools, log), MAX_BYTES_UNNAMED)
+    meant = [other.path for other in others if _names_column(request, other)]
+    if meant:
+        return _full_note(_HEAD_COLUMNS, _read(tools, log, meant[:MAX_NAMED], MAX_BYTES), [])
+    lines = [other.brief for other in others]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
+
+
+def _full_note(head: str, tables: list[TableFacts], known: list[str]) -> TableNote:
+    room = MAX_CHARACTERS // (len(tables) + len(known))
+    lines = [head, *(table.text(room) for table in tables), *(text[:room] for text in known)]
+    return TableNote("\n".join(lines), is_asked_about=True)
+
+
+def _names_column(request: str, table: TableFacts) -> bool:
+    """Whether the request names one of its columns: a follow-up rarely names the file again."""
+    names = [column.name for column in table.columns if len(column.name) >= MIN_COLUMN_NAME]
+    spelled = "|".join(re.escape(name).replace("_", "[_ ]") for name in names)
+    return bool(names) and bool(re.search(rf"\b(?:{spelled})s?\b", request, re.IGNORECASE))
 
 
 async def _describe_files(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
@@ -98,6 +113,11 @@ async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
     if result is None or result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
         return ""
     return f"{result.text}\n{reading_hint(path)}".rstrip()
+
+
+def _read(tools: ToolEnvironment, log: RunLog, paths: list[str], limit: int) -> list[TableFacts]:
+    found = (_facts(tools, log, path, limit) for path in paths)
+    return [table for table in found if table]
 
 
 def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:

@@ -95,7 +95,7 @@ async def test_a_role_that_may_not_run_code_only_shows_it(
     assert bench.messages()[-1].text == BLOCK
 
 
-async def test_a_small_planner_sees_what_was_said_but_not_the_code_that_an_actor_ran(
+async def test_a_small_model_is_told_of_earlier_jobs_and_does_not_see_them_as_turns_to_imitate(
     asked_for_code: Bench, scripted: ScriptedServer
 ) -> None:
     bench = asked_for_code
@@ -104,9 +104,38 @@ async def test_a_small_planner_sees_what_was_said_but_not_the_code_that_an_actor
     await bench.tell("compute it")
     await bench.tell("plan it", AgentRole.PLANNER)
     await bench.tell("go on")
-    seen = [str(sent(scripted, turn)[1:]) for turn in (2, 3)]
-    assert ["6 * 7" in words for words in seen] == [False, True]
-    assert all("compute it" in words and "It is 42." in words for words in seen)
+    planning, acting = sent(scripted, 2), sent(scripted, 3)
+    for messages in (planning, acting):
+        assert [one["role"] for one in messages] == ["system", "user"]
+        assert "They asked: compute it\n  You answered: It is 42." in messages[1]["content"]
+        assert "6 * 7" not in messages[1]["content"]
+    assert "They asked: plan it\n  You answered: Planned." in acting[1]["content"]
+
+
+async def test_of_many_earlier_jobs_a_small_model_is_told_of_the_last(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    kernel_of(asked_for_code)
+    for number in range(5):
+        scripted.add(text(f"Answer {number} {'x' * 1000}"))
+        await asked_for_code.tell(f"Question {number}")
+    said = sent(scripted, 4)[1]["content"]
+    assert [f"asked: Question {number}" in said for number in range(4)] == [False, True, True, True]
+    assert said.index("Question 1") < said.index("Question 3")
+    assert len(said) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("request_text", "shows_form"),
+    [("How many cities? End with @cities[value].", True), ("How many cities are there?", False)],
+)
+async def test_the_example_prints_a_form_only_for_those_who_ask_for_one(
+    asked_for_code: Bench, scripted: ScriptedServer, request_text: str, shows_form: bool
+) -> None:
+    kernel_of(asked_for_code)
+    scripted.add(text(BLOCK), text("@cities[42]"))
+    await asked_for_code.tell(request_text)
+    assert ("@cities[" in sent(scripted, 0)[0]["content"]) is shows_form
 
 
 async def test_where_no_code_can_run_a_block_is_text(

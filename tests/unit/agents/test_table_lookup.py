@@ -29,6 +29,7 @@ from .test_code_replies import BLOCK, Kernel
 
 pytestmark = pytest.mark.asyncio
 NAMED = "Tables that the request names"
+COLUMNS = "Tables with columns that the request names"
 UNNAMED = "Tables in the workspace"
 
 
@@ -74,13 +75,25 @@ async def test_it_stays_with_the_question_in_later_turns(
 async def test_a_request_that_names_no_table_gets_a_short_list(
     with_sales: Bench, scripted: ScriptedServer
 ) -> None:
-    said = await told(with_sales, scripted, "Where were most units sold?")
+    said = await told(with_sales, scripted, "Where did we sell most?")
     assert UNNAMED in said
     assert "sales.csv: 2 rows, columns region, units" in said
     assert "- units" not in said
     for number in range(10):
         (with_sales.workspace / f"t{number}.csv").write_text("a\n1\n")
     assert UNNAMED not in await told(with_sales, scripted, "And most of all?")
+
+
+@pytest.mark.parametrize("words", ["Where were most units sold?", "And by Regions?"])
+async def test_a_request_that_names_a_column_gets_the_tables_that_have_it(
+    with_sales: Bench, scripted: ScriptedServer, words: str
+) -> None:
+    (with_sales.workspace / "staff.csv").write_text("name,start_date\nAda,2020-01-01\n")
+    said = await told(with_sales, scripted, words)
+    assert COLUMNS in said
+    assert "- units: whole numbers, 3 to 5" in said
+    assert "staff.csv" not in said
+    assert "- start_date" in await told(with_sales, scripted, "What is the first start date?")
 
 
 @pytest.mark.parametrize("rule", ["read_file(sales.csv)", "read_file"])

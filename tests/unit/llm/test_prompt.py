@@ -503,7 +503,7 @@ def test_no_prompt_file_lies_around_unused() -> None:
     expected = {
         "base": {"default.md", "thin.md"},
         "roles": roles,
-        "examples": roles | {"actor_code.md"},
+        "examples": roles | {"actor_code.md", "code.md", "code_in_form.md"},
         "formats": formats
         | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
         | {"code.md", "code_tools.md", "expects.md", "cells.md"}
