@@ -83,7 +83,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default=variables.get("COWORK_MODEL", ""))
     parser.add_argument("--api-key", default=variables.get("COWORK_API_KEY") or "none")
     parser.add_argument("--protocol", default="", help="Cowork.tool_protocol of our agent")
-    usual = [way for way in WAYS if way not in ("skill", "again")]
+    usual = [way for way in WAYS if way not in ("skill", "again", "third")]
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=usual)
     parser.add_argument("--half", choices=["tune", "report", "all"], default="report")
     parser.add_argument("--most", type=int, default=None, help="no more questions than these")

@@ -11,7 +11,7 @@ from ..request import Request
 from ..tables import Table
 from .canonical import parse_sentence
 from .language import Language, clauses_in, is_question, is_unsupported
-from .names import TableNames, is_key
+from .names import TableNames, is_key, measures
 from .periods import period_of
 from .request_builder import RequestBuilder
 from .sentences import sentence
@@ -228,7 +228,7 @@ class _Clause:
         word, table = fit.slots.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.slots.wants_group and not fit.slots.columns
-        numbers = table.names_of("number")
+        numbers = measures(table)
         others = [column.name for column in table.categories] or table.names
         offered: list[Request] = []
         for name in known.nearest(word, numbers if wants_number and numbers else others)[:3]:

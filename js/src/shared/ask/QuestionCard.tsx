@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { Card } from '../ui/Card';
-import { inline } from '../text/markdown';
+import { codeSpans, inline } from '../text/markdown';
 import type { Question } from '../types';
 import { RichText } from '../text/RichText';
 import { useRun } from '../run/context';
@@ -56,13 +56,13 @@ export function QuestionCard({
               }
             }}
           >
-            <span class="cw-title">{oneLine(translateKnown(option.label), 300)}</span>
+            <span class="cw-title">{codeSpans(oneLine(translateKnown(option.label), 300))}</span>
             {option.value === question.default && (
               <span class="cw-dim cw-suggested">{t('suggested')}</span>
             )}
             {option.description && (
               <span class="cw-dim cw-option-more">
-                {visible(bounded(translateKnown(option.description), 1000))}
+                {codeSpans(visible(bounded(translateKnown(option.description), 1000)))}
               </span>
             )}
           </button>

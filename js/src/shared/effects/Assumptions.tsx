@@ -5,6 +5,7 @@ import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import type { Assumption } from '../types';
+import { codeSpans, inline } from '../text/markdown';
 import { t } from '../text/translate';
 import { bounded, visible } from '../text/visible';
 
@@ -70,11 +71,11 @@ function Row({ of, index, assumption }: RowProps): VNode {
     });
   return (
     <li class="cw-assumption">
-      <span>{visible(bounded(assumption.text, 1000))}</span>
+      <span>{inline(visible(bounded(assumption.text, 1000)))}</span>
       {status === 'confirmed' && <span class="cw-ink cw-colour-ok">{t('confirmed')}</span>}
       {status === 'corrected' && (
         <span class="cw-ink cw-colour-ask">
-          {t('corrected: %1', visible(bounded(correction, 500)))}
+          {inline(t('corrected: %1', visible(bounded(correction, 500))))}
         </span>
       )}
       {status === 'open' && live && draft === null && (
@@ -88,7 +89,7 @@ function Row({ of, index, assumption }: RowProps): VNode {
               disabled={busy}
               onClick={() => decide({ status: 'corrected', correction: other })}
             >
-              {t('Instead: %1', visible(bounded(other, 200)))}
+              {codeSpans(t('Instead: %1', visible(bounded(other, 200))))}
             </Button>
           ))}
           <Button disabled={busy} onClick={() => setDraft('')}>

@@ -106,13 +106,13 @@ function Prerequisites({ state, plan }: { state: RunState; plan: Plan }): VNode 
       {plan.risks.length > 0 && (
         <Note>
           <strong>{counted(plan.risks.length, 'Risk', 'Risks')}</strong>{' '}
-          {plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · ')}
+          {inline(plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · '))}
         </Note>
       )}
       {plan.prerequisites.length > 0 && (
         <p class="cw-need">
           <strong>{t('Needs')}</strong>{' '}
-          {plan.prerequisites.map(need => visible(bounded(need, 1000))).join(' · ')}
+          {inline(plan.prerequisites.map(need => visible(bounded(need, 1000))).join(' · '))}
         </p>
       )}
     </>

@@ -12,6 +12,7 @@ import { ReviewFindings } from './ReviewFindings';
 import { RichText } from '../text/RichText';
 import { RolePill } from '../role/RolePill';
 import { StreamText } from '../text/StreamText';
+import { codeSpans, inline } from '../text/markdown';
 import { counted, t } from '../text/translate';
 import { visible } from '../text/visible';
 import { fold, type Block } from './grouping';
@@ -154,8 +155,8 @@ function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
     <p class="cw-line">
       <Icon name="question" />
       <span>
-        {visible(entry.question.question)}{' '}
-        <strong>{label === null ? t('(withdrawn)') : visible(label)}</strong>
+        {inline(visible(entry.question.question))}{' '}
+        <strong>{label === null ? t('(withdrawn)') : codeSpans(visible(label))}</strong>
       </span>
     </p>
   );

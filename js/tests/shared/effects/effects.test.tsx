@@ -218,7 +218,8 @@ describe('assumptions', () => {
     };
     const { screen, server } = await show(planned({ plan: plan(1, { assumptions: [assumed] }) }));
     server.answers.set('POST context/c1/assumptions', { items: [], next: null });
-    await click(button(screen, `Instead: ${other}`));
+    expect(one(screen, '.cw-assumption code').textContent).toBe('revenue');
+    await click(button(screen, 'Instead: mean of revenue by region'));
     await act(settled);
     expect(server.changes.at(-1)?.body).toMatchObject({
       index: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { blocks, inline } from '../../../src/shared/text/markdown';
+import { blocks, codeSpans, inline } from '../../../src/shared/text/markdown';
 import { endOfBlocks, StreamText } from '../../../src/shared/text/StreamText';
 import { draw, one } from '../../screen';
 import { render } from 'preact';
@@ -31,6 +31,13 @@ describe('Markdown', () => {
   it('keeps code as it is, and does not need the closing fence', () => {
     const place = draw(<div>{blocks('```python\nif a < b:\n\n    **no**\n')}</div>);
     expect(one(place, 'pre code').textContent).toBe('if a < b:\n\n    **no**\n');
+  });
+
+  it('marks up only code where text is in a button', () => {
+    const place = draw(<p>{codeSpans('sum of `qty` in `a.csv`, [b](https://x.org) **c**')}</p>);
+    expect(place.querySelector('p')!.innerHTML).toBe(
+      'sum of <code>qty</code> in <code>a.csv</code>, [b](https://x.org) **c**'
+    );
   });
 
   it('links only to the web, openly, and to nothing that could run', () => {

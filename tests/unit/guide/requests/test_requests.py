@@ -125,3 +125,11 @@ def test_a_chart_over_time_has_periods_that_fit_its_span(days: int, period: str)
 def test_there_are_enough_of_them_also_in_german() -> None:
     assert len(list(cases())) >= 300
     assert sum(workspace == "filiale" for workspace, *_ in cases()) >= 20
+
+
+def test_keys_are_not_offered_to_plot_the_mean_of() -> None:
+    rows = "".join(f"{number // 2},{region},{number}\n" for number, region in enumerate("NSEW" * 5))
+    table = table_of("orders.csv", f"order_id,region,qty\n{rows}")
+    assert table
+    found = understand("show a bar chart of revenue per region", [table])
+    assert [request.columns for request in found.alternatives] == [("qty",)]
