@@ -56,6 +56,8 @@ _MEANINGS = (
      "read it without parse_dates and print its columns."),
     (r"Can only compare (identically)-labeled", "Compare with the other's values, as in "
      'a["id"].isin(b["id"]).'),
+    (r"(Unalignable) boolean Series", "The condition is about another table: join the two first, "
+     'as in a.merge(b, on="id"), then filter.'),
 )  # fmt: skip
 """What messages that say little to a beginner mean."""
 _SIMILAR_MODULE, _SIMILAR_NAME = 0.8, 0.7
