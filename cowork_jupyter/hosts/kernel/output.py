@@ -51,6 +51,8 @@ class CellOutput:
         bundle: Bundle = {"text/plain": text, "text/markdown": markdown}
         if card["kind"] != "status":
             bundle[CARD if card.get("host") == "server" else RECORD] = card
+        elif self.attended:  # without its widget, Lab shows the Markdown instead of an error
+            bundle[RECORD] = {"kind": "status"}
         if self.attended:
             bundle |= self._widget_view(card)
         return bundle

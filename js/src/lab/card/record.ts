@@ -1,6 +1,6 @@
 /**
- * A run that lives in a kernel: rendered by its widget while that kernel has it, else from the
- * saved record.
+ * What lives in a kernel: rendered by its widget while that kernel has it, else from the saved
+ * record.
  */
 
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -26,7 +26,7 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
 
   constructor(
     private readonly notebooks: INotebookTracker | null,
-    private readonly makeRecord: () => IRenderMime.IRenderer
+    private readonly makeRecord: (model: IRenderMime.IMimeModel) => IRenderMime.IRenderer
   ) {
     super();
     this.layout = new PanelLayout();
@@ -86,7 +86,9 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
     this.inner?.renderer.dispose();
     const ofWidgets = this.panel?.content.rendermime;
     const renderer =
-      widgetId !== null && ofWidgets ? ofWidgets.createRenderer(WIDGET_MIME) : this.makeRecord();
+      widgetId !== null && ofWidgets
+        ? ofWidgets.createRenderer(WIDGET_MIME)
+        : this.makeRecord(this.model);
     this.inner = { widgetId, renderer };
     (this.layout as PanelLayout).addWidget(renderer);
     await renderer.renderModel(this.model);

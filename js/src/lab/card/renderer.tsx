@@ -30,7 +30,7 @@ import { showCell } from '../notebook/showCell';
 
 /** A run hosted by the server, which any page can load. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
-/** A run in a kernel: its widget shows it while the kernel lives, this record afterwards. */
+/** A run in a kernel, or a status: its widget shows it while the kernel lives, this afterwards. */
 export const RECORD_MIME = 'application/vnd.cowork.record+json';
 
 /** Widgets have rank −10; lower wins. */
@@ -108,6 +108,11 @@ function isCard(card: unknown): card is CardData {
   );
 }
 
+/** Which model was ready is not kept, as it may be another by now; the text beside it says it. */
+function isStatus(card: unknown): boolean {
+  return isRecord(card) && card['kind'] === 'status';
+}
+
 function aroundCard(
   notebooks: INotebookTracker,
   contents: Contents.IManager,
@@ -161,9 +166,10 @@ export const cards: JupyterFrontEndPlugin<void> = {
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
     add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));
-    add(
-      RECORD_MIME,
-      () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host, around))
-    );
+    const makeRecord = (model: IRenderMime.IMimeModel): IRenderMime.IRenderer =>
+      isStatus(model.data[RECORD_MIME])
+        ? rendermime.createRenderer('text/markdown')
+        : new CardRenderer(RECORD_MIME, NOBODY, host, around);
+    add(RECORD_MIME, () => new RecordRenderer(notebooks, makeRecord));
   }
 };

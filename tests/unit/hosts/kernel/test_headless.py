@@ -165,6 +165,8 @@ def test_programs_that_run_notebooks_get_no_widget(cells: Cells, connected: Scri
     assert set(cells.run("%%plan\nHi").outputs[0]) == {RECORD, "text/markdown", "text/plain"}
     cells.attended = True
     assert VIEW in cells.run("%%plan\nHi").outputs[0]
+    status = cells.run("%cowork").outputs[0]
+    assert (VIEW in status, status[RECORD]) == (True, {"kind": "status"})
 
 
 def test_tab_completes_what_words_to_the_agent_point_at(tmp_path: Path, cells: Cells) -> None:
