@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from ..domain.replies import ToolCall, ToolCalls
+from ..domain.usual_imports import missing_imports
 from .reply import Reply
 from .scanners import PYTHON
 from .structured import MalformedReply, load_object
@@ -73,8 +74,16 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
         return replace(reply, problem="The code was cut off before its end, and not run.")
     if problem := syntax_problem(block.code):
         return replace(reply, problem=problem)
-    call = ToolCall(tool=RUN_CODE, parameters={"code": block.code})
+    code = _with_imports(block.code) if expected else block.code
+    call = ToolCall(tool=RUN_CODE, parameters={"code": code})
     return replace(reply, text=block.before, structured=ToolCalls(tools=[call]))
+
+
+def _with_imports(code: str) -> str:
+    """Small models forget them, which would cost an approval and a turn."""
+    if code.lstrip().startswith("%%"):  # which must come first
+        return code
+    return "\n".join([*missing_imports(_parsed(code)), code])
 
 
 def with_tagged_calls(reply: Reply, tools: Collection[str]) -> Reply:

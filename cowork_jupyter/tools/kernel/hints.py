@@ -15,6 +15,7 @@ from collections.abc import Collection
 from functools import cache
 
 from ...domain.errors import CoworkError
+from ...domain.usual_imports import USUAL_IMPORTS
 from ..base import ToolContext
 from ..documents import close_names
 from .state import CellFailure
@@ -30,13 +31,6 @@ _NOT_INSTALLED = re.compile(
 _QUOTED = re.compile(r"'([^'\n]{1,200})'")
 _DTYPE = re.compile(r"dtype='\w+'")
 _TABLES = ("DataFrame", "Table")
-_USUAL_IMPORTS = {
-    "pd": "import pandas as pd",
-    "np": "import numpy as np",
-    "pl": "import polars as pl",
-    "plt": "import matplotlib.pyplot as plt",
-    "sns": "import seaborn as sns",
-}
 _DATA_LIBRARIES = ("pandas", "numpy", "scipy", "sklearn", "statsmodels", "polars", "matplotlib")
 _WITHOUT = {
     "scipy": ("pandas", 'The Spearman correlation is df["a"].rank().corr(df["b"].rank()).'),
@@ -58,6 +52,8 @@ _MEANINGS = (
      'a["id"].isin(b["id"]).'),
     (r"(Unalignable) boolean Series", "The condition is about another table: join the two first, "
      'as in a.merge(b, on="id"), then filter.'),
+    (r"(inhomogeneous) shape", "Groups cannot be multiplied: compute the new column first, as in "
+     'df["c"] = df["a"] * df["b"], then group by and sum that.'),
 )  # fmt: skip
 """What messages that say little to a beginner mean."""
 _SIMILAR_MODULE, _SIMILAR_NAME = 0.8, 0.7
@@ -119,7 +115,7 @@ async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
     modules = await asyncio.to_thread(_modules)
     if missing in _DATA_LIBRARIES and missing not in modules:
         return _module_hint(missing, modules)
-    usual = _USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
+    usual = USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
     if usual:
         return f"Begin with `{usual}`."
     found = await context.kernels.variables(context.workspace, path)

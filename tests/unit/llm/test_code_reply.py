@@ -100,3 +100,23 @@ def test_no_text_is_too_strange(text: str) -> None:
     syntax_problem(text)
     block = only_block(text)
     assert block is None or block.code in text
+
+
+@pytest.mark.parametrize(
+    ("code", "added"),
+    [
+        ('df = pd.read_csv("a.csv")\nplt.plot(np.arange(3))', ["pandas", "numpy", "matplotlib"]),
+        ("import pandas as pd\npd.DataFrame()", []),
+        ("pd = 3\nprint(pd)", []),
+        ("print(4)", []),
+        ("%%time\npd.DataFrame()", []),
+        ("%matplotlib inline\npd.DataFrame()", ["pandas"]),
+    ],
+)
+def test_the_usual_imports_are_added_where_they_were_forgotten(code: str, added: list[str]) -> None:
+    reply = with_code(read_reply(f"```python\n{code}\n```"), expected=True)
+    assert isinstance(reply.structured, ToolCalls)
+    ran = reply.structured.tools[0].parameters["code"]
+    assert ran.endswith(code)
+    lines = ran.removesuffix(code).splitlines()
+    assert [line.split()[1].partition(".")[0] for line in lines] == added

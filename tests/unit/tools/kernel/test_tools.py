@@ -274,6 +274,7 @@ async def failure_of(context: ToolContext, name: str, message: str, trace: str =
         ("ValueError", "could not convert string to float: '1.234,5'", 'decimal=","'),
         ("ValueError", "The truth value of a Series is ambiguous.", "& and |"),
         ("IndexingError", "Unalignable boolean Series provided as indexer", "join the two first"),
+        ("ValueError", "The requested array has an inhomogeneous shape", 'df["a"] * df["b"]'),
         ("NameError", "name 'np' is not defined", "Begin with `import numpy as np`."),
         ("NameError", "name 'json' is not defined", "Begin with `import json`."),
         ("ModuleNotFoundError", "No module named 'torchvision'", "not installed. Use pandas"),
