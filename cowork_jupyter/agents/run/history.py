@@ -36,8 +36,8 @@ _CHECK_OUTPUT = (
 _CORRECT = "Reply with the whole block corrected."
 _CHANGE = "The same code fails again. Do as the hint says, or compute it in another way."
 _EARLIER = "Earlier in this conversation, before the request:"
-MAX_EARLIER_JOBS = 3
-_MAX_EARLIER_CHARACTERS = 300
+MAX_EARLIER_LINES = 6
+_MAX_LINE = 300
 
 
 def current_plan(log: RunLog) -> PlanRevision | None:
@@ -93,25 +93,25 @@ def earlier_jobs(log: RunLog) -> str:
     As turns, a small model would imitate them: after answers it guesses, after code it goes on
     with that code.
     """
-    asked: dict[str | None, str] = {}
-    answered: dict[str | None, str] = {}
+    lines: list[str] = []
+    answered: set[str | None] = set()
     for message in log.journal.store.newest_messages(log.context_id):
-        job = message.job_id
-        if job == log.job_id or message.task_id or message.message_type is not MessageType.TEXT:
-            continue
-        if job not in asked and len(asked) == MAX_EARLIER_JOBS:
+        if len(lines) == MAX_EARLIER_LINES:
             break
-        text = " ".join(message.text.split())[:_MAX_EARLIER_CHARACTERS]
-        if message.role == "user":
-            asked[job] = text
-        elif message.role == "assistant":
-            answered.setdefault(job, text)
-    lines = [_EARLIER] if asked else []
-    for job in reversed(asked):
-        lines.append(f"- They asked: {asked[job]}")
-        if job in answered:
-            lines.append(f"  You answered: {answered[job]}")
-    return "\n".join(lines)
+        job, kind = message.job_id, message.message_type
+        text = " ".join((message.text or message.data_as_text).split())[:_MAX_LINE]
+        if job == log.job_id:
+            continue
+        if kind is MessageType.TASK_RESULT:
+            lines.append(f"- A step ended: {text}")
+        elif message.task_id or kind is not MessageType.TEXT:
+            continue
+        elif message.role == "user":
+            lines.append(f"- They asked: {text}")
+        elif message.role == "assistant" and job not in answered:
+            answered.add(job)
+            lines.append(f"- You answered: {text}")
+    return "\n".join([_EARLIER, *reversed(lines)]) if lines else ""
 
 
 LookUp = Callable[[Message, int], Awaitable[Mentioned]]

@@ -76,8 +76,8 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
         return _full_note(_HEAD, tables, known)
     others = _read(tools, log, _nearby_tables(tools, log), MAX_BYTES_UNNAMED)
     meant = [other.path for other in others if _names_column(request, other)]
-    if meant:
-        return _full_note(_HEAD_COLUMNS, _read(tools, log, meant[:MAX_NAMED], MAX_BYTES), [])
+    if tables := _read(tools, log, meant[:MAX_NAMED], MAX_BYTES):
+        return _full_note(_HEAD_COLUMNS, tables, [])
     lines = [other.brief for other in others]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
 

@@ -18,7 +18,7 @@ from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import CellFailure, CodeResult, CodeRun, NoKernels
 from cowork_jupyter.tools.registry import tools_with_kernels, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
-from tests.scripted import ScriptedServer, text
+from tests.scripted import ScriptedServer, plan, text
 
 from .conftest import Bench
 from .helpers import bench_with
@@ -107,9 +107,24 @@ async def test_a_small_model_is_told_of_earlier_jobs_and_does_not_see_them_as_tu
     planning, acting = sent(scripted, 2), sent(scripted, 3)
     for messages in (planning, acting):
         assert [one["role"] for one in messages] == ["system", "user"]
-        assert "They asked: compute it\n  You answered: It is 42." in messages[1]["content"]
+        assert "They asked: compute it\n- You answered: It is 42." in messages[1]["content"]
         assert "6 * 7" not in messages[1]["content"]
-    assert "They asked: plan it\n  You answered: Planned." in acting[1]["content"]
+    assert "They asked: plan it\n- You answered: Planned." in acting[1]["content"]
+
+
+async def test_a_small_model_is_told_how_the_steps_of_a_plan_ended(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    bench = asked_for_code
+    kernel_of(bench)
+    scripted.add(plan("Compute it", {"action": "Multiply"}), text("Multiplied: 42."), text("Yes."))
+    await bench.tell("plan it", AgentRole.PLANNER)
+    job = await bench.service.execute_plan(bench.context.id, 1)
+    await bench.service.jobs.wait(job.id)
+    await bench.tell("is it 42?")
+    said = sent(scripted, 2)[1]["content"]
+    assert "- They asked: plan it\n" in said
+    assert "- A step ended: Multiplied: 42.\n" in said
 
 
 async def test_of_many_earlier_jobs_a_small_model_is_told_of_the_last(
