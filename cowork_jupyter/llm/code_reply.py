@@ -118,7 +118,9 @@ def syntax_problem(code: str) -> str | None:
         number = min(error.lineno or 1, code.count("\n") + 1)
         line = code.split("\n")[number - 1].strip()[:_MAX_LINE]
         return f"The code was not run. {error.msg} in line {number}: {line}"
-    except (ValueError, RecursionError, MemoryError):
+    except ValueError as error:  # some versions of Python raise it for null bytes
+        return f"The code was not run. {error}"
+    except (RecursionError, MemoryError):
         return "The code was not run: Python cannot read it."
     return None
 
