@@ -81,7 +81,7 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
 
 def _with_imports(code: str) -> str:
     """Small models forget them, which would cost an approval and a turn."""
-    if code.lstrip().startswith("%%"):  # which must come first
+    if code.lstrip().startswith(("%%", "from __future__")):  # which must come first
         return code
     return "\n".join([*missing_imports(_parsed(code)), code])
 

@@ -99,9 +99,9 @@ def earlier_jobs(log: RunLog) -> str:
         if len(lines) == MAX_EARLIER_LINES:
             break
         job, kind = message.job_id, message.message_type
-        text = " ".join((message.text or message.data_as_text).split())[:_MAX_LINE]
         if job == log.job_id:
             continue
+        text = " ".join((message.text or message.data_as_text).split())[:_MAX_LINE]
         if kind is MessageType.TASK_RESULT:
             lines.append(f"- A step ended: {text}")
         elif message.task_id or kind is not MessageType.TEXT:

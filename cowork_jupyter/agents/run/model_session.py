@@ -146,7 +146,7 @@ class ModelSession:
     def __post_init__(self) -> None:
         if self.model.is_guide:  # it answers as it can
             self.form = AnswerForm()
-        is_small = self.request_form.profile == "thin"
+        is_small = self.request_form.profile == "thin" and not self.model.is_guide
         self._past = PastMessages(self.log, only_this_job=is_small)
         earlier = earlier_jobs(self.log) if is_small and not self.log.task_id else ""
         note = "\n\n".join(filter(None, [earlier, self.note]))

@@ -110,6 +110,7 @@ def test_no_text_is_too_strange(text: str) -> None:
         ("pd = 3\nprint(pd)", []),
         ("print(4)", []),
         ("%%time\npd.DataFrame()", []),
+        ("from __future__ import annotations\npd.DataFrame()", []),
         ("%matplotlib inline\npd.DataFrame()", ["pandas"]),
     ],
 )
