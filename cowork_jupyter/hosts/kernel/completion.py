@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -72,6 +73,7 @@ _OPTIONS = {
     "%%ask": ("-c", "-m", "--wait"),
 }
 _SIGNS = ("@", "/")
+MAX_WAIT_SECONDS = 1.0
 
 
 def install(shell: Any) -> None:
@@ -137,7 +139,19 @@ def _mentions(typed: str) -> Iterable[str]:
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"
-    yield from (item["text"] for item in _items(f"mentions?{query}"))
+    yield from (item["text"] for item in _found_mentions(f"mentions?{query}"))
+
+
+def _found_mentions(path: str) -> list[dict[str, Any]]:
+    """Lookups that take longer go on in the service: ask again, since nobody presses Tab twice."""
+    from .session import session
+
+    give_up = time.monotonic() + MAX_WAIT_SECONDS
+    found = session().link.request("GET", path)
+    while found["more"] and time.monotonic() < give_up:
+        found = session().link.request("GET", path)
+    items: list[dict[str, Any]] = found["items"]
+    return items
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:

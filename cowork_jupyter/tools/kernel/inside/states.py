@@ -1,7 +1,8 @@
 """The tables in a kernel at one moment, as JSON: effects are computed from it.
 
 The cost is bounded by our thread's CPU time: when it is used up, the largest tables are described
-by their shape alone. Large tables are sampled, and marked so.
+by their shape alone. A few small ones are always described: what a library loads at its first call
+may use up the time. Large tables are sampled, and marked so.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ EXACT_DUPLICATES = 300_000
 SAMPLED_ROWS = 20_000
 MAX_HISTORY = 100
 MAX_HISTORY_TEXT = 200_000
+SMALL_CELLS = 1_000
+MAX_SMALL_FIELDS = 30
+"""Columns of small tables that are described however long it takes."""
 _TRACED_ROWS = 50
 _SECONDS = 0.1
 
@@ -67,17 +71,21 @@ def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], di
     """Small ones first, as they cost least."""
     tables, identities = {}, {}
     sized = []
+    small_fields = 0
     for name, value in found.items():
         kind = watched_kind(value)
         rows, columns = shape_of(value)
         sized.append((rows * columns, name, value, kind))
-    for _size, name, value, kind in sorted(sized, key=lambda entry: entry[:2])[:MAX_TABLES]:
+    for size, name, value, kind in sorted(sized, key=lambda entry: entry[:2])[:MAX_TABLES]:
         rows, columns = shape_of(value)
         state: dict[str, Any] = {"rows": rows, "columns": columns, "kind": kind}
+        small_fields += columns
+        is_free = size <= SMALL_CELLS and small_fields <= MAX_SMALL_FIELDS
+        own_end = math.inf if is_free else end
         try:
             identities[name] = f"{id(value)}-{_trace(value, kind)}"
-            if time.thread_time() < end:
-                state.update(_facts(name, value, kind, end))
+            if time.thread_time() < own_end:
+                state.update(_facts(name, value, kind, own_end))
             else:
                 state["sampled"] = True
         except Exception:  # a running cell may change it concurrently

@@ -178,6 +178,14 @@ def test_tab_completes_what_words_to_the_agent_point_at(tmp_path: Path, cells: C
     assert "regions.csv" not in cells.completions("plot @reg")
 
 
+def test_tab_waits_for_files_that_are_found_late(tmp_path: Path, cells: Cells) -> None:
+    (tmp_path / "regions.csv").write_text("a\n1\n")
+    cells.run("from cowork_jupyter.agents.mentions import completion as _completion")
+    cells.run("_wait, _completion.MAX_WAIT_SECONDS = _completion.MAX_WAIT_SECONDS, 0")
+    assert cells.completions("%%ask\nplot @reg") == ["regions.csv"]
+    cells.run("_completion.MAX_WAIT_SECONDS = _wait")
+
+
 def test_tab_completes_commands_roles_models_and_workflows(
     cells: Cells, connected: ScriptedServer
 ) -> None:

@@ -98,6 +98,17 @@ def test_tables_of_other_libraries() -> None:
     assert (array.rows, array.columns, array.fields[1].missing) == (2, 2, 1)
 
 
+def test_without_time_all_but_a_few_small_tables_are_described_by_their_shape() -> None:
+    wide = pd.DataFrame([range(40)])
+    found = states(0, a=pd.DataFrame({"x": [1, None]}), wide=wide, long=pd.Series(range(2_000)))
+    assert {name: bool(table.fields) for name, table in found.tables.items()} == {
+        "a": True,
+        "wide": False,
+        "long": False,
+    }
+    assert (found.tables["a"].sampled, found.tables["long"].sampled) == (False, True)
+
+
 def test_what_is_no_table_is_left_out() -> None:
     assert not states(a=[1], b=np.zeros((2, 2, 2)), c=np.float64(1), _d=pd.DataFrame()).tables
 
@@ -165,12 +176,6 @@ def test_a_large_table_is_sampled_and_it_is_said_so() -> None:
     assert time.thread_time() - started < 1.0
     assert found.sampled
     assert (found.rows, found.fields[0].high) == (2_000_000, 0.0)
-
-
-def test_without_time_tables_are_told_by_their_shape() -> None:
-    found = states(0.0, a=pd.DataFrame({"x": [1]}))
-    assert found.tables["a"].sampled
-    assert found.tables["a"].fields == []
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
