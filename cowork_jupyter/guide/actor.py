@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..domain.errors import NotFound
 from ..domain.plurals import count_of
 from . import texts
-from .code import Choices, CodeCell, cells_for, output_file, packages_for, script_name
+from .code import Choices, CodeCell, cells_for, packages_for, script_name
 from .findings import findings, ranges
 from .interpretation import requests_for
 from .notebook import cells_in, explain_cells, moves, notebook_intent
@@ -83,7 +83,7 @@ def _run_request(request: Request, runner: CodeRunner) -> str:
         if is_sum and not choices.coerce and any(output.is_text for output in outputs):
             choices = replace(choices, coerce=True)
             continue
-        written = choices.output or output_file(request)
+        written = choices.output or request.output_file
         lines = findings(request, outputs, written) or _result_ranges(runner, cells)
         lines += [f"chart saved to {cell.saved}" for cell in cells if cell.saved]
         return texts.report(step_title(request), lines)
@@ -103,7 +103,7 @@ def error_in(output: str) -> str:
 
 def _check_output(request: Request, runner: CodeRunner) -> Choices:
     """Ask before overwriting; the code may overwrite its own file when it runs again."""
-    path, script = output_file(request), runner.script
+    path, script = request.output_file, runner.script
     if not path or not script.has_tools("get_file_info"):
         return Choices()
     found = script.call("get_file_info", path=path)

@@ -6,13 +6,11 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
 from . import texts
-from .code import output_file
-from .request import Gaps, Request
+from .request import Gaps, Request, output_table
 from .script import Script
 from .sources import all_files, complete_values, tables_for
 from .tables import Table
@@ -56,9 +54,6 @@ NEITHER = "neither"
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
-_CLEAN: dict[str, Any] = {
-    "swapped": False, "decimal": ".", "thousands": "", "missing_sign": "", "padded": False
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,16 +73,16 @@ def interpret(script: Script, text: str) -> Interpretation:
     files = all_files(script)
     tables = tables_for(script, text, files)
     language = language_of(text)
-    found = understand(text, tables, language=language)
+    found = understand(text, tables, language=language, files=files)
     if _needs_values(found):
         tables = [_complete_values(script, table) for table in _likely(found, tables)]
-        found = understand(text, tables, language=language, is_whole=True)
+        found = understand(text, tables, language=language, files=files, is_whole=True)
     for _question in range(_MAX_QUESTIONS):
         if not found.requests:
             found = _ask_meaning(script, text, tables, found)
     if not found.requests:
         script.fail(texts.not_understood(found.unclear, is_step=script.run.is_step))
-    requests = _use_cleaned(found.requests, files)
+    requests = _use_outputs(found.requests, files)
     read = ["I read only the first paragraph of the request."] if more else []
     notes = [*([found.unclear] if found.unclear else []), *read, *_untidy(requests)]
     return Interpretation(tuple(requests), found.alternatives, tuple(notes), tuple(tables))
@@ -174,29 +169,19 @@ def _ask_target(script: Script, text: str, tables: Sequence[Table]) -> Request |
     return Request("model", table, (target,)) if target in table.names else None
 
 
-def _use_cleaned(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
-    """Run later requests on the cleaned file, unless a file of that name already exists."""
-    cleaned: dict[str, Table] = {}
+def _use_outputs(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
+    """Run later requests on what a cleaning or a join writes, unless that file already exists."""
+    outputs: dict[str, Table] = {}
     done = []
     for request in requests:
-        request = replace(request, table=cleaned.get(request.table.path, request.table))
+        replaced = request.table.path if request.verb == "clean" else request.output_file
+        other = outputs.get(request.other.path, request.other) if request.other else None
+        table = outputs.get(request.table.path, request.table)
+        request = replace(request, table=table, other=other)
         done.append(request)
-        if request.verb == "clean" and output_file(request) not in files:
-            cleaned[request.table.path] = _cleaned(request)
+        if replaced and request.output_file not in files and (output := output_table(request)):
+            outputs[replaced] = output
     return done
-
-
-def _cleaned(request: Request) -> Table:
-    """The cleaned table; the original if its dates cannot be predicted."""
-    table = request.table
-    if any("%H" in column.date_format for column in table.columns):
-        return table
-    columns = tuple(
-        replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_CLEAN)
-        for column in table.columns
-        if column.kind != "empty"
-    )
-    return Table(output_file(request), ",", columns, has_header=True, first_line=1)
 
 
 def _untidy(requests: Sequence[Request]) -> list[str]:

@@ -13,7 +13,7 @@ from ..domain.figures import OR_INSTEAD
 from . import texts
 from .actor import explain_notebook
 from .answers import answer_request
-from .code import output_file, script_name
+from .code import script_name
 from .interpretation import Interpretation, interpret, remembered_gaps
 from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
@@ -172,7 +172,7 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
 def _step(request: Request, tools: Sequence[str], notebook: str) -> dict[str, Any]:
     code = f"{script_name(request)}.py" if tools == SCRIPT_TOOLS else ""
     other = request.other.path if request.other else ""
-    files = [notebook, request.table.path, other, output_file(request), code]
+    files = [notebook, request.table.path, other, request.output_file, code]
     return {
         "action": step_title(request),
         "reason": _REASONS[request.verb],

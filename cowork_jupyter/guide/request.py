@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from .tables import Table
+from .tables import ColumnFacts, Table
 
 Verb = Literal[
     "profile",  # rows, types, gaps and ranges
@@ -54,3 +54,45 @@ class Request:
     between: tuple[str, str] | None = None  # two periods (`2024-02`) or values of the first group
     gaps: Gaps = "keep"
     other: Table | None = None
+
+    @property
+    def output_file(self) -> str:
+        """Path relative to the workspace; empty if nothing is written."""
+        stem = self.table.path.rsplit(".", 1)[0]
+        if self.verb == "clean":
+            return f"{stem}_clean.csv"
+        return f"{stem}_{self.other.stem}.csv" if self.other else ""
+
+
+_WRITTEN: dict[str, Any] = {
+    "swapped": False, "decimal": ".", "thousands": "", "missing_sign": "", "padded": False
+}  # fmt: skip
+
+
+def output_table(request: Request) -> Table | None:
+    """The table that a request writes, or None if its dates cannot be predicted."""
+    if request.verb == "clean":
+        columns = [column for column in request.table.columns if column.kind != "empty"]
+    elif request.other:
+        columns = _joined(request, request.other)
+    else:
+        return None
+    if any("%H" in column.date_format for column in columns):
+        return None
+    written = tuple(
+        replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_WRITTEN)
+        for column in columns
+    )
+    return Table(request.output_file, ",", written, has_header=True, first_line=1)
+
+
+def _joined(request: Request, other: Table) -> list[ColumnFacts]:
+    names = request.table.names
+    added = [column for column in other.columns if column.name != request.columns[1]]
+    return [
+        *request.table.columns,
+        *(
+            replace(column, name=f"{column.name}_{other.stem}") if column.name in names else column
+            for column in added
+        ),
+    ]

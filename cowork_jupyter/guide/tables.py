@@ -30,6 +30,7 @@ _PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
 _CODE = re.compile(r"0\d+")  # digits that are no number, such as postcodes
+_MAX_CODE_LENGTH = 3
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,13 @@ class ColumnFacts:
     last: str = ""  # `first` and `last` are the earliest and latest date, in ISO format
 
     @property
-    def mixed_case(self) -> bool:
-        return len({_tidied(value) for value in self.values}) < len(self.values)
+    def wanted_case(self) -> Literal["title", "upper", ""]:
+        """For values that differ only in case; upper for codes such as `DE`."""
+        if len({_tidied(value) for value in self.values}) == len(self.values):
+            return ""
+        uppers = sum(map(str.isupper, self.values))
+        are_codes = uppers and max(map(len, self.values)) <= _MAX_CODE_LENGTH
+        return "upper" if are_codes or 2 * uppers > len(self.values) else "title"
 
     def same(self, value: str) -> tuple[str, ...]:
         spellings = (spelling for spelling in self.values if _tidied(spelling) == _tidied(value))

@@ -13,12 +13,11 @@ from ..request import Request
 from . import pandas_tables, polars_tables
 from .cells import CellBuilder, Choices, CodeCell, Style, TableVariable
 from .loading import engine_for
-from .titles import output_file
 from .with_pandas import PandasWriter
 from .with_polars import PolarsWriter
 
 __all__ = [
-    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "output_file", "packages_for",
+    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "packages_for",
     "script_code", "script_name",
 ]  # fmt: skip
 

@@ -70,7 +70,8 @@ def tidying_code(column: ColumnFacts) -> str:
     """Code that unifies values differing only in whitespace or case."""
     if column.kind != "text":
         return ""
-    return ".str.strip()" * column.padded + ".str.title()" * column.mixed_case
+    case = column.wanted_case
+    return ".str.strip()" * column.padded + (f".str.{case}()" if case else "")
 
 
 def _form(column: ColumnFacts) -> str:
@@ -151,7 +152,7 @@ def _with_polars(builder: CellBuilder, table: Table, name: str) -> list[str]:
     changes += [
         f"{pl}.col({literal(column.name)})"
         + ".str.strip_chars()" * column.padded
-        + ".str.to_titlecase()" * column.mixed_case
+        + (f".str.to_{column.wanted_case}case()" if column.wanted_case else "")
         for column in table.columns
         if tidying_code(column)
     ]

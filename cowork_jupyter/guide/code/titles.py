@@ -90,7 +90,12 @@ def compared_values(request: Request) -> tuple[str, str]:
 
 
 def tidied_value(value: str, facts: ColumnFacts | None) -> str:
-    return value.strip().title() if facts and facts.mixed_case else value.strip()
+    match facts and facts.wanted_case:
+        case "title":
+            return value.strip().title()
+        case "upper":
+            return value.strip().upper()
+    return value.strip()
 
 
 def _number(value: str) -> str:
@@ -111,11 +116,3 @@ def frequency(value: str) -> str:
 def pandas_period(value: str) -> str:
     """A period as pandas writes it: `2024Q1`."""
     return value.replace("-Q", "Q")
-
-
-def output_file(request: Request) -> str:
-    """Path relative to the workspace; empty if nothing is written."""
-    stem = request.table.path.rsplit(".", 1)[0]
-    if request.verb == "clean":
-        return f"{stem}_clean.csv"
-    return f"{stem}_{request.other.stem}.csv" if request.other else ""

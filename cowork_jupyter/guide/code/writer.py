@@ -10,7 +10,6 @@ from ..request import Request
 from ..tables import ColumnFacts
 from .cells import CellBuilder, TableVariable, literal
 from .loading import load_table
-from .titles import output_file
 
 _USUAL_ROWS = 10
 
@@ -55,7 +54,7 @@ class Writer(ABC):
             chart(self.builder, self.request, *arguments, **options)
 
     def output_path(self) -> str:
-        return self.builder.choices.output or self.builder.style.path(output_file(self.request))
+        return self.builder.choices.output or self.builder.style.path(self.request.output_file)
 
     def changing_groups(self, compared: str) -> list[str]:
         """The columns in which a comparison looks for the largest changes."""

@@ -12,7 +12,7 @@ _COLUMN_SYNONYMS = (
     " gross takings money geld",
     "units quantity qty pieces menge stuck stuckzahl volume",
     "price preis unitprice stuckpreis",
-    "cost costs expense expenses spend spending kosten ausgaben aufwand amount betrag",
+    "cost costs expense expenses spend spending spent kosten ausgaben aufwand amount betrag money",
     "profit margin gewinn marge money earnings",
     "date day when time datum tag timestamp zeitpunkt datetime zeit",
     "customer client buyer kunde kundin auftraggeber",
@@ -160,9 +160,9 @@ _RATES = word_set(
 _ADDITIVE = word_set(
     "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count orders "
     "cost costs kosten profit gewinn visits views clicks downloads rain rainfall precipitation "
-    "niederschlag regen total hours population einwohner volume budget spend expenses ausgaben "
-    "income einnahmen points goals deaths cases passengers tickets payment value wert sold gross "
-    "copies tax fee tip donations kwh energy consumption verbrauch"
+    "niederschlag regen total hours population einwohner volume budget spend spent paid expenses "
+    "ausgaben income einnahmen points goals deaths cases passengers tickets payment value wert sold "
+    "gross copies tax fee tip donations kwh energy consumption verbrauch"
 )
 
 _WORSE_IF_HIGH = word_set(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ..file_names import with_files_quoted
-from ..request import Request
+from ..request import Request, output_table
 from ..tables import Table
 from .canonical import parse_sentence
 from .language import Language, clauses_in, is_question, is_unsupported
@@ -96,10 +96,16 @@ class _Fit:
 
 
 def understand(
-    text: str, tables: Sequence[Table], *, language: Language = "en", is_whole: bool = False
+    text: str,
+    tables: Sequence[Table],
+    *,
+    language: Language = "en",
+    files: Collection[str] = (),
+    is_whole: bool = False,
 ) -> Understanding:
     """The requests in a text, or alternatives if it is ambiguous.
 
+    `files`: those that exist; after a join into a new file, the text may be about that one.
     `is_whole`: values and dates of the tables are those of all rows.
     """
     exact = parse_sentence(text, tables)
@@ -117,6 +123,10 @@ def understand(
         else:
             found = _Clause(clause, names, language, is_question=is_question(text)).read(requests)
         requests += [request for request in found.requests if request not in requests]
+        joined = [_joined_by(request) for request in found.requests]
+        new = [table for table in joined if table and table.path not in files]
+        tables = [*tables, *new]
+        names += [TableNames(table, is_whole=is_whole) for table in new]
         alternatives += [other for other in found.alternatives if other not in alternatives]
         unclear += [found.unclear] if found.unclear else []
         if found.unclear and not found.requests and found.alternatives:
@@ -169,8 +179,10 @@ class _Clause:
         if len(fits) > 1 and all("join" in fit.slots.verbs for fit in fits):
             return self._join(fits)
         self._prefer_named(fits)
+        last = earlier[-1] if earlier else None
+        recent = last and (_joined_by(last) or last.table)
         for fit in fits:
-            fit.slots.score += 2.0 * bool(earlier and fit.table == earlier[-1].table)
+            fit.slots.score += 2.0 * (fit.table == recent)
         fits.sort(key=lambda fit: -fit.score)
         best = fits[0]
         if "join" in best.slots.verbs:
@@ -289,6 +301,10 @@ def _lacks_measure(slots: RequestSlots, request: Request) -> bool:
         return False
     wanted = slots.aggregates or slots.wants_chart or slots.verbs or slots.by
     return bool(wanted) and request.verb not in ("profile", "columns", "clean")
+
+
+def _joined_by(request: Request) -> Table | None:
+    return output_table(request) if request.verb == "join" else None
 
 
 def _place(text: str, table: Table) -> int:

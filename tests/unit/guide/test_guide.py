@@ -269,6 +269,14 @@ def test_whole_numbers_stay_whole_beside_missing_ones(tmp_path: Path) -> None:
     assert [row.split(",")[0] for row in cleaned] == ["n", "1", "", "3"]
 
 
+def test_what_was_joined_is_used_in_the_same_run(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("town,date,paid\nRome,03/01/2025,2\nBonn,17/02/2025,4\n")
+    (tmp_path / "towns.csv").write_text("town,country\nRome,it\nBonn,DE\n")
+    said = Desk(tmp_path).ask("join visits with towns, then total paid by country and month")
+    assert "visits_towns.csv" in said
+    assert "highest DE" in said, said
+
+
 def test_two_tables_are_joined_and_those_without_a_partner_counted(tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_text("nr,customer_id\n7,1\n8,2\n9,5\n")
     (tmp_path / "customers.csv").write_text("id,name\n1,Ann\n2,Bob\n")

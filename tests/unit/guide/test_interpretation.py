@@ -152,6 +152,32 @@ def test_what_comes_after_cleaning_works_on_what_was_cleaned(desk: Desk) -> None
     assert "in `people.csv`" in actions(desk.plan("clean people.csv, then plot age by town"))[1]
 
 
+def test_what_comes_after_a_join_works_on_what_was_joined(desk: Desk) -> None:
+    (desk.folder / "visits.csv").write_text(
+        "visit,town,date,paid\n1,Rome,03/01/2025,2.5\n2,Bonn,17/02/2025,4\n"
+    )
+    (desk.folder / "towns.csv").write_text(
+        "town,country,date\nRome,IT,1/1/2000\nBonn,de,1/1/2000\n"
+    )
+    text = "join visits.csv with towns.csv and plot the money paid per month and country"
+    charted = "Line chart of the sum of `paid` by month of `date` and `country` in "
+    join = "Join `visits.csv` with `towns.csv` on `town`"
+    made = desk.plan(text)
+    assert actions(made) == [join, f"{charted}`visits_towns.csv`"]
+    assert "visits_towns.csv" in made["steps"][1]["files"]
+    both = actions(desk.plan(f"clean towns.csv, {text}"))
+    assert both[1:] == [join.replace("towns", "towns_clean"), f"{charted}`visits_towns_clean.csv`"]
+    assert "profile `towns.csv`" in actions(desk.plan(f"{text}, then profile towns.csv"))[2].lower()
+
+
+def test_what_comes_after_a_join_into_a_file_that_exists_works_on_the_first(desk: Desk) -> None:
+    (desk.folder / "visits.csv").write_text("town,paid\nRome,2.5\nBonn,4\n")
+    (desk.folder / "towns.csv").write_text("town,country\nRome,IT\nBonn,DE\n")
+    (desk.folder / "visits_towns.csv").write_text("old,file\n1,2\n")
+    made = desk.plan("join visits.csv with towns.csv and plot paid by town")
+    assert actions(made)[1].endswith("by `town` in `visits.csv`")
+
+
 @pytest.mark.parametrize("name", ["report.xlsx", "t.parquet", "recs.json"])
 def test_a_named_file_that_cannot_be_read_is_said_so_and_not_replaced(
     name: str, desk: Desk

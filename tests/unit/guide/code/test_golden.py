@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.guide.code import Style, cells_for, output_file
+from cowork_jupyter.guide.code import Style, cells_for
 from cowork_jupyter.guide.code.cells import Frames
 from cowork_jupyter.guide.request import Aggregate, Filter, Request
 from cowork_jupyter.guide.tables import Table
@@ -234,6 +234,16 @@ def test_values_in_mixed_case_are_compared_as_one(
     assert as_dict(sides) == {"North": 3, "South": 4}
 
 
+def test_codes_in_mixed_case_are_upper(
+    style: Style, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = written(tmp_path / "t.csv", "country,v\nUS,1\nus,2\nde,4\n")
+    request = Request("compare", table, ("v",), groups=("country",), between=("us", "de"))
+    (sides, *_) = results(request, style)
+    assert as_dict(sides) == {"US": 3, "DE": 4}
+
+
 def test_outliers_are_those_of_box_plots(make: Make, style: Style) -> None:
     (rows,) = results(make("outliers", columns=("revenue",)), style)
     assert [float(value) for value in rows["revenue"]] == [900.5]
@@ -298,7 +308,7 @@ def test_cleaning_ends_in_a_table_and_a_file(
     (shapes,) = results(request, style)
     rows = 120 if gaps != "drop" else 120 - sum(not row["revenue"] for row in ROWS)
     assert shapes == ((121, 5), (rows, 5))
-    cleaned = list(csv.DictReader((tmp_path / output_file(request)).read_text().splitlines()))
+    cleaned = list(csv.DictReader((tmp_path / request.output_file).read_text().splitlines()))
     assert len(cleaned) == rows
     assert all(row["revenue"] for row in cleaned) == (gaps != "keep")
     assert {row["units"] for row in cleaned} == {str(n) for n in range(11)}, "whole numbers"
