@@ -25,8 +25,7 @@ from ..domain.health import ModelProblem, ModelState
 from .providers import LOCAL_HOSTS, all_providers, provider_at
 
 HOW_TO_CONNECT = (
-    "No language model is connected. Connect one in the Cowork panel or on the `%cowork` card: "
-    "you need an Address, a Model, and a Key if the server requires one."
+    "No language model is connected. Connect one in the Cowork panel or on the `%cowork` card."
 )
 
 _CONTEXT_NAMES = (

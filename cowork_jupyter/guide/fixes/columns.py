@@ -21,7 +21,9 @@ from .cell import (
 
 _QUOTED = re.compile(r"'([^'\n]{1,200})'|\"([^\"\n]{1,200})\"")
 _FOUND_NOT = re.compile(r"Column not found: ([^\n'\"]{1,200})")
-_OF_ATTRIBUTE = re.compile(r"'(?:DataFrame|LazyFrame)' object has no attribute '(\w+)'")
+_OF_ATTRIBUTE = re.compile(
+    r"'(?:DataFrame|DataFrameGroupBy|LazyFrame)' object has no attribute '(\w+)'"
+)
 _OF_QUERY = re.compile(r"name '(\w+)' is not defined")
 _DTYPE = re.compile(r"dtype='[^']*'|dtype=\w+")
 _LABEL = re.compile(r"-?\d+")
@@ -50,9 +52,11 @@ def missing_attribute(cell: FailingCell) -> Fix | None:
     for node in cell.find(ast.Attribute):
         table = base_name(node)
         columns = cell.tables.get(table)
-        if node.attr != name or not columns or isinstance(node.ctx, ast.Store):
+        parent = code.parents.get(node)
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        if node.attr != name or not columns or is_called or isinstance(node.ctx, ast.Store):
             continue
-        near = nearest(name, columns, 0.75)
+        near = nearest(name, columns, 0.75, parts=True)
         if near is None:
             return None
         edit = code.attribute(node, near)

@@ -5,7 +5,8 @@ import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
 import type { Assumption } from '../types';
-import { codeSpans, inline } from '../text/markdown';
+import { codeSpans } from '../text/codeSpans';
+import { inline } from '../text/markdown';
 import { t } from '../text/translate';
 import { bounded, visible } from '../text/visible';
 

@@ -170,12 +170,6 @@ function cells(line: string): string[] {
 const INLINE =
   /(`{1,3})([^`\n]{1,1000})\1(?!`)|!?\[([^\]\n]{1,500})\]\((https?:\/\/[^\s)]{1,2000})\)|\*\*(\S(?:[^*\n]*\S)?)\*\*|(?<![\w*])[*_](\S(?:[^*_\n]*\S)?)[*_](?![\w*])/g;
 
-/** Marks up only code, for text in buttons: a link there could not be followed. */
-export function codeSpans(text: string): ComponentChildren[] {
-  const parts = text.split(/`([^`\n]{1,1000})`/);
-  return parts.map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
-}
-
 export function inline(text: string): ComponentChildren[] {
   const found: ComponentChildren[] = [];
   let end = 0;

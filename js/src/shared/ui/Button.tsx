@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 import { messageOf } from '../channel/channel';
+import { codeSpans } from '../text/codeSpans';
 import { Icon } from './icons';
 
 interface ButtonProps {
@@ -65,7 +66,7 @@ export function Failure({ error }: { error: unknown }): VNode {
       {error !== null && error !== undefined && (
         <p class="cw-result cw-colour-error">
           <Icon name="alert" />
-          <span>{messageOf(error)}</span>
+          <span>{codeSpans(messageOf(error))}</span>
         </p>
       )}
     </div>

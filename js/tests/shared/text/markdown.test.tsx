@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { blocks, codeSpans, inline } from '../../../src/shared/text/markdown';
+import { codeSpans } from '../../../src/shared/text/codeSpans';
+import { blocks, inline } from '../../../src/shared/text/markdown';
 import { endOfBlocks, StreamText } from '../../../src/shared/text/StreamText';
 import { draw, one } from '../../screen';
 import { render } from 'preact';

@@ -37,6 +37,8 @@ FIXED = {
     "as an attribute": "df.region",
     "a space in it": "df['unit_price'].mean()",
     "an attribute that needs quotes": "df.unit_price",
+    "an attribute behind groupby": "df.groupby('Region').unit.sum()",
+    "a part of the name": "df.groupby('Region').price.mean()",
     "in groupby": "df.groupby('region')['units'].sum()",
     "behind groupby": "df.groupby('Region')['Units'].sum()",
     "in sort_values": "df.sort_values('unit')",
