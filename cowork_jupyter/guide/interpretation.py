@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
 from . import texts
+from .notebook import cells_in
 from .request import Gaps, Request, output_table
 from .script import Script
 from .sources import all_files, complete_values, tables_for
@@ -133,12 +134,15 @@ def _ask_meaning(
 def _ask_table(
     script: Script, text: str, tables: Sequence[Table], by_table: Mapping[str, Request]
 ) -> Understanding:
-    """Prefer the table chosen before, then the only one beside the notebook; else ask."""
+    """The one chosen before, or the only one that the notebook reads or is next to; else ask."""
     folder = posixpath.dirname(script.conversation.notebook or "")
     beside = [path for path in by_table if folder and path.startswith(f"{folder}/")]
-    remembered = remembered_answer(script, text, by_table)
-    if remembered:
-        answer = remembered
+    noted = ""
+    if answer := remembered_answer(script, text, by_table) or "":
+        noted = f"You mean `{answer}`, as you said before."
+    elif len(read := _read_by_notebook(script, by_table)) == 1:
+        answer = read[0]
+        noted = f"You mean `{answer}`, which the notebook reads."
     elif len(beside) == 1:
         answer = beside[0]
     else:
@@ -147,10 +151,21 @@ def _ask_table(
         answer = script.ask("Which table do you mean?", context, options)
     chosen = [table for table in tables if table.path == answer]
     found = understand(text, chosen or tables, language=language_of(text))
-    if remembered and found.requests:
-        said = f"You mean `{remembered}`, as you said before. {found.unclear}"
-        return replace(found, unclear=said.rstrip())
+    if noted and found.requests:
+        return replace(found, unclear=f"{noted} {found.unclear}".rstrip())
     return found
+
+
+def _read_by_notebook(script: Script, paths: Iterable[str]) -> list[str]:
+    """Those that its code names."""
+    notebook = script.conversation.notebook
+    found = script.call("read_notebook", path=notebook) if notebook else None
+    if notebook is None or found is None or not found.ok:
+        return []
+    code = [cell.source for cell in cells_in(found.facts) if cell.kind == "code"]
+    strings = set(re.findall(r"""["']([^"'\n]+)["']""", "\n".join(code)))
+    folder = posixpath.dirname(notebook) or "."
+    return [path for path in paths if posixpath.relpath(path, folder) in strings]
 
 
 def _ask_target(script: Script, text: str, tables: Sequence[Table]) -> Request | None:

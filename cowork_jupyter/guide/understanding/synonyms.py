@@ -161,8 +161,8 @@ _ADDITIVE = word_set(
     "revenue sales turnover umsatz erlos amount betrag units quantity qty menge stuck count orders "
     "cost costs kosten profit gewinn visits views clicks downloads rain rainfall precipitation "
     "niederschlag regen total hours population einwohner volume budget spend spent paid expenses "
-    "ausgaben income einnahmen points goals deaths cases passengers tickets payment value wert sold "
-    "gross copies tax fee tip donations kwh energy consumption verbrauch"
+    "ausgaben income einnahmen points goals deaths cases passengers tickets payment value wert "
+    "sold gross copies tax fee tip donations kwh energy consumption verbrauch"
 )
 
 _WORSE_IF_HIGH = word_set(

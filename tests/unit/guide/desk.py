@@ -62,6 +62,15 @@ def answer(number: int, question: str, value: str) -> Message:
     return said("user", value, MessageType.TEXT, answer=facts.model_dump())
 
 
+def write_notebook(path: Path, *sources: str) -> None:
+    cells = [
+        {"id": f"c{n}", "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+        for n, source in enumerate(sources)
+    ]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(document))
+
+
 class Desk:
     """A workspace and the guide at work in it. Scripts run in this process, which is quicker."""
 

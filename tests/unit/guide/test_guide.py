@@ -23,7 +23,7 @@ from cowork_jupyter.guide import Guide
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolResult
 
-from .desk import Desk, answer, call, result, said
+from .desk import Desk, answer, call, result, said, write_notebook
 
 SALES = "day,region,price\n" + "".join(
     f"2024-{1 + n % 6:02d}-{1 + n % 28:02d},{'NSW'[n % 3]},{n % 7}.5\n" for n in range(60)
@@ -34,15 +34,6 @@ SALES = "day,region,price\n" + "".join(
 def desk(tmp_path: Path) -> Desk:
     (tmp_path / "sales.csv").write_text(SALES)
     return Desk(tmp_path)
-
-
-def notebook(path: Path, *sources: str) -> None:
-    cells = [
-        {"id": f"c{n}", "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
-        for n, source in enumerate(sources)
-    ]
-    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    path.write_text(json.dumps(document))
 
 
 def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
@@ -292,7 +283,7 @@ def test_two_tables_are_joined_and_those_without_a_partner_counted(tmp_path: Pat
 
 
 def test_cells_are_put_in_order_and_looked_at_again(tmp_path: Path) -> None:
-    notebook(tmp_path / "nb.ipynb", "print(x)", "x = 1")
+    write_notebook(tmp_path / "nb.ipynb", "print(x)", "x = 1")
     desk = Desk(tmp_path)
     assert desk.plan("put the cells of nb.ipynb in order")["steps"][0]["files"] == ["nb.ipynb"]
     assert "now in order" in desk.ask("put the cells of nb.ipynb in order")
@@ -303,7 +294,7 @@ def test_cells_are_put_in_order_and_looked_at_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
 def test_a_notebook_is_explained_by_whoever_can_read(role: AgentRole, tmp_path: Path) -> None:
-    notebook(tmp_path / "nb.ipynb", "import json", "x = json.loads('1')")
+    write_notebook(tmp_path / "nb.ipynb", "import json", "x = json.loads('1')")
     assert "`nb.ipynb` has 2 cells" in Desk(tmp_path).ask("Explain nb.ipynb", role)
 
 

@@ -13,7 +13,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide.interpretation import remembered_answer, remembered_gaps
 from cowork_jupyter.guide.script import GuideRun, Script
 from cowork_jupyter.llm.chunks import Conversation
-from tests.unit.guide.desk import Desk
+from tests.unit.guide.desk import Desk, write_notebook
 from tests.unit.guide.requests import workspaces
 
 MEMORY = """## Cleaning
@@ -101,6 +101,15 @@ def test_of_tables_that_fit_alike_it_asks_which_and_does_all_that_was_wanted(des
         "profile `data/sales.csv`",
     ]
     assert actions(made) == ["Profile `people.csv`", "Clean `people.csv`: keep missing values"]
+
+
+def test_of_tables_that_fit_alike_the_one_that_the_notebook_reads_is_meant(desk: Desk) -> None:
+    (desk.folder / "same.csv").write_text(PEOPLE)
+    write_notebook(desk.folder / "nb.ipynb", "df = pd.read_csv('same.csv')", "# people.csv")
+    made = desk.plan("plot age by town", notebook="nb.ipynb")
+    assert actions(made)[0].endswith("in `same.csv`")
+    assert "You mean `same.csv`, which the notebook reads." in made["assumptions"]
+    assert not desk.questions
 
 
 def test_of_tables_that_fit_alike_the_one_beside_the_notebook_is_meant(desk: Desk) -> None:
