@@ -150,7 +150,7 @@ function RoleField({
         onChange(assignRole(plan, at, (event.currentTarget.value || null) as PlanStep['role']))
       }
     >
-      <option value="">{t('No role named: the Actor')}</option>
+      <option value="">{t('Default role: Actor')}</option>
       {[...names].map(name => (
         <option key={name} value={name}>
           {roleLook(name, roles).label}
