@@ -42,6 +42,7 @@ class ColumnFacts:
     decimal: str = "."
     thousands: str = ""
     distinct: int = 0
+    is_unique: bool = False  # no value occurs twice in the lines read
     missing_sign: str = ""
     is_code: bool = False  # digits that are no number, such as postcodes
     # Distinct stripped texts, if not too many. For numbers only `("0", "1")`, which mean no and
@@ -74,7 +75,14 @@ def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
     present = [cell for cell in present if cell not in ODD_MISSING]
     if not present:
         return ColumnFacts(name, "empty", missing_sign=sign)
-    facts = partial(ColumnFacts, name, distinct=len(set(present)), missing_sign=sign)
+    distinct = len(set(present))
+    facts = partial(
+        ColumnFacts,
+        name,
+        distinct=distinct,
+        is_unique=distinct == len(present),
+        missing_sign=sign,
+    )
     if number := _number_format(present):
         decimal, thousands = number
         values_known = ("0", "1") if set(present) == {"0", "1"} else ()

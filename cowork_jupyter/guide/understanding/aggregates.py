@@ -86,7 +86,7 @@ class RequestShaper:
 
     def _numbers(self, names: Sequence[str]) -> list[str]:
         numbers = self.table.names_of("number")
-        return [name for name in names if name in numbers]
+        return [name for name in names if name in numbers and name not in self.slots.entities]
 
     def _filters(self) -> list[Filter]:
         slots = self.slots

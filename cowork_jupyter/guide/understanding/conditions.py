@@ -8,7 +8,7 @@ from typing import get_args
 from ..request import Filter, Operator, Period
 from ..tables import ColumnFacts
 from .lexicon import PHRASES
-from .names import TableNames, measures, other_value
+from .names import PLURAL, TableNames, measures, other_value
 from .periods import latest_span, season_months, span_of_day
 from .slots import RequestSlots, Tag, main_measure
 from .synonyms import (
@@ -321,13 +321,21 @@ class RowFiller(ConditionFiller):
                 tag.kind == "vague" and self._kind(at + 1) in _NOUNS
             ):
                 self.slots.ignored.append(tag.text)
-            elif tag.kind == "not" and self._kind(at + 1) in (
-                "verb column",
-                "events",
-                "stem",
-                "rows",
-            ):
-                self.slots.ignored.append(f"{tag.text} {self.tags[at + 1].text}")
+            elif tag.kind == "not" and self._is_event(at + 1):
+                self.slots.absent.append(f"{tag.text} {self.tags[at + 1].text}")
+                self.slots.blocking += self.slots.absent
+
+    def _is_event(self, at: int) -> bool:
+        """Something that rows tell, such as `visited` or `orders`."""
+        kinds = ("verb column", "events", "stem", "rows")
+        return self._kind(at) in kinds or self._is_row_noun(at)
+
+    def _is_row_noun(self, at: int) -> bool:
+        """A word for the rows that only resembles the name of their key."""
+        if self._kind(at) != "column":
+            return False
+        tag = self.tags[at]
+        return self.names.is_row_key(tag.detail) and (tag.event or tag.score < PLURAL)
 
 
 def period_named(text: str) -> Period | None:

@@ -41,8 +41,8 @@ _PHRASES = {
     "|start date of|fruheste|fruhester|beginnen die daten",
     "latest": "latest date|last date|data end|data ends|spateste|enden die daten|up to when",
     "how much": "how much",
-    "size": "how big|how large|how long is|size of|table size|shape|dimensions|wie gross|wie lang"
-    "|grosse der",
+    "size": "how big|how large|how long is the table|how long is the file|how long is it|size of"
+    "|table size|shape|dimensions|wie gross|wie lang|grosse der",
     "when": "when|wann",
     "relative": "last|latest|newest|most recent|most recently|recently|letzter|letztes|letzten"
     "|letzte|previous|past",
@@ -184,25 +184,24 @@ _PHRASES = {
 }
 # words without meaning for a request
 STOP_WORDS = word_set(
-    "a an the of in on at for i me my we our us you your is are was were be been am do does did "
-    "has have had can could would should will shall may might must please pls plz thanks thx hi "
-    "hey so very really just also too now then here there any some all want wanna need like know "
-    "get got make makes made let let's lets to get into out up using use used given if when how as "
-    "its their his her he she value values number numbers level levels figures want to see how's "
-    "calculate compute determine work worked works come comes came coming gave give gives given "
-    "high low weak strong bad good poor sell sells sold selling buy buys bought bring brings "
-    "brought in earn earns earned make made generate generated generates spend spends spent cost "
-    "costs do doing did have having look looks looking like be being happen happened euro euros "
-    "eur usd dollar dollars € $ chf total of live lives living created show kindly der die das den "
-    "dem des ein eine einen einem einer eines und im in am an auf fur mir mich ich wir uns unser "
-    "unsere unserer ist sind war waren hat haben hatte gibt es bitte mal mach mache machen "
-    "erstelle erstellen kannst du konnen sie will mochte wie wann denn so sehr zu zum zur vom von "
-    "aus bei sich wird werden verkauft verkauften gekauft gemacht berechne zeigt mein meine meiner "
-    "hoch niedrig schwach stark gut schlecht schon noch doch auch nur alle aller sein dass about "
-    "regarding concerning around ok okay well yes no quick quickly simple nice small big new old "
-    "actually maybe perhaps again one thing things something anything want it this that these "
-    "those them they table dataset data board everything everyone alles go goes only just nur many "
-    "much column spalte kind matrix"
+    "a an the of in on at for via i me my we our us you your is are was were be been am do does "
+    "did has have had can could would should will shall may might must please pls plz thanks thx "
+    "hi hey so very really just also too now then here there any some all want wanna need like "
+    "know take takes took get got make makes made let let's lets to into out up using use used "
+    "given if when how as its their his her he she value values number numbers level levels "
+    "figures see how's calculate compute determine work worked works come comes came coming gave "
+    "give gives high low weak strong bad good poor sell sells sold selling buy buys bought bring "
+    "brings brought earn earns earned generate generated generates spend spends spent cost costs "
+    "doing having look looks looking being happen happened euro euros eur usd dollar dollars € $ "
+    "chf total live lives living created show kindly der die das den dem des ein eine einen einem "
+    "einer eines und im auf fur mir mich ich wir uns unser unsere unserer ist sind war waren hat "
+    "haben hatte gibt es bitte mal mach mache machen erstelle erstellen kannst du konnen sie "
+    "mochte wie wann denn sehr zu zum zur vom von aus bei sich wird werden verkauft verkauften "
+    "gekauft gemacht berechne zeigt mein meine meiner hoch niedrig schwach stark gut schlecht "
+    "schon noch doch auch nur alle aller sein dass about regarding concerning around ok okay well "
+    "yes no quick quickly simple nice small big new old actually maybe perhaps again one thing "
+    "things something anything it this that these those them they table dataset data board "
+    "everything everyone alles go goes only many much column spalte kind matrix"
 )
 
 # stop words that restrict a noun in a way no rule knows: `new customers`

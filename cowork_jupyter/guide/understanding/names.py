@@ -161,6 +161,11 @@ class TableNames:
         """Whether a noun means the rows of the table: `orders` are in `sales`."""
         return bool(noun_groups([word]) & self._nouns)
 
+    def is_row_key(self, name: str) -> bool:
+        """Whether a key identifies the rows of this table, not those of another."""
+        column = self.table.column(name)
+        return is_key(name) and column is not None and column.is_unique
+
     def names_part(self, word: str) -> bool:
         """Whether a file name of several words contains this one."""
         parts = words_of(self.table.stem)

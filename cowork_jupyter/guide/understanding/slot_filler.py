@@ -167,7 +167,8 @@ class SlotFiller(RowFiller):
     def _event(self, at: int, tag: Tag, *, follows_by: bool) -> None:
         """Rows by another name, unless a column is meant."""
         slots = self.slots
-        if follows_by and "mean" in slots.aggregates and tag.text.lower() in _ROWS:
+        is_row = tag.kind == "stem" or tag.text.lower() in _ROWS
+        if follows_by and "mean" in slots.aggregates and is_row:
             pass  # the average per order is that of all rows
         elif tag.others and not (self._counting(at) or self._is_table(at) or self._is_source(at)):
             self._column(at, Tag("column", tag.others[0], tag.text), follows_by=follows_by)
@@ -194,9 +195,13 @@ class SlotFiller(RowFiller):
 
     def _counting(self, at: int) -> bool:
         """`number of orders`."""
+        is_share = self._kind(at - 1) == "aggregate" and self.tags[at - 1].detail == "share"
+        return self._is_counted(at) or is_share or self.slots.counts
+
+    def _is_counted(self, at: int) -> bool:
         before = self._kind(at - 1)
-        is_count = before == "aggregate" and self.tags[at - 1].detail in ("count", "share")
-        return before == "how many" or is_count or self.slots.counts
+        is_count = before == "aggregate" and self.tags[at - 1].detail == "count"
+        return before == "how many" or is_count
 
     def _column(self, at: int, tag: Tag, *, follows_by: bool) -> None:
         slots, name = self.slots, tag.detail
@@ -216,12 +221,19 @@ class SlotFiller(RowFiller):
                 slots.period = "day" if tag.score >= 3 else None
                 slots.over_time = slots.over_time or not slots.period
             return
-        if tag.event and is_key(name) and not follows_by:
+        if self._is_row_noun(at) and not follows_by:
             slots.rows = True
             if not self._counting(at):
                 return
         before = self._kind(at - 1)
-        is_number = self.names.table.kind_of(name) == "number"
+        is_entity = is_key(name) and not self.names.is_row_key(name) and tag.score < PLURAL
+        if is_entity:
+            slots.entities.add(name)
+        if is_entity and self._is_counted(at):
+            # `how many customers bought` counts each of them once
+            slots.counts = False
+            slots.aggregates.append("distinct")
+        is_number = self.names.table.kind_of(name) == "number" and not is_entity
         ranked = before == "rank" and self._kind(at - 2) == "which" and not is_number
         if ranked or (before == "which" and self._is_next(at)):
             slots.add(name, slots.which)

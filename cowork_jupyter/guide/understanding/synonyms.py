@@ -40,7 +40,7 @@ _COLUMN_SYNONYMS = (
     "status state zustand",
     "weight gewicht mass",
     "height grosse hohe",
-    "duration dauer length lange time",
+    "duration dauer length lange time minutes minuten",
     "distance entfernung strecke",
     "year jahr",
     "month monat",
@@ -148,6 +148,7 @@ VERB_COLUMNS = {
     **dict.fromkeys(("bring", "brings", "brought", "generate", "generated"), "revenue"),
     **dict.fromkeys(("spend", "spent", "spends", "ausgegeben", "geben"), "cost revenue"),
     **dict.fromkeys(("old", "alt"), "age"),
+    **dict.fromkeys(("long", "lang", "lange"), "duration"),
     **dict.fromkeys(("hot", "warm", "cold", "kalt", "heiss"), "temperature"),
 }
 _RATES = word_set(

@@ -139,6 +139,7 @@ def understand(
 
 _MESSAGES: dict[Language, dict[str, str]] = {
     "en": {
+        "absent": "I cannot look for what is not there: “{0}”.",
         "cannot": "I cannot do this: “{0}”. I do not change, convert, send or export anything.",
         "could": "This could be about {0}.",
         "ignored": "I did not take into account: {0}.",
@@ -150,6 +151,7 @@ _MESSAGES: dict[Language, dict[str, str]] = {
         "no key": "I found no column that {0} and {1} share.",
     },
     "de": {
+        "absent": "Ich kann nicht suchen, was nicht da ist: „{0}“.",
         "cannot": "Das kann ich nicht: „{0}“. Ich ändere, sende und exportiere nichts.",
         "could": "Das könnte {0} betreffen.",
         "ignored": "Nicht berücksichtigt habe ich: {0}.",
@@ -179,10 +181,9 @@ class _Clause:
         if len(fits) > 1 and all("join" in fit.slots.verbs for fit in fits):
             return self._join(fits)
         self._prefer_named(fits)
-        last = earlier[-1] if earlier else None
-        recent = last and (_joined_by(last) or last.table)
+        recent, bonus = _recent(earlier)
         for fit in fits:
-            fit.slots.score += 2.0 * (fit.table == recent)
+            fit.slots.score += bonus * (fit.table == recent)
         fits.sort(key=lambda fit: -fit.score)
         best = fits[0]
         if "join" in best.slots.verbs:
@@ -237,6 +238,8 @@ class _Clause:
         """Name the unknown word and offer the nearest requests."""
         if not fit.slots.blocking:
             return Understanding((), (), self._ignored(fit.slots) or self._nothing(fit))
+        if fit.slots.absent:
+            return Understanding((), (), self._text("absent", fit.slots.absent[0][:60]))
         word, table = fit.slots.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.slots.wants_group and not fit.slots.columns
@@ -301,6 +304,14 @@ def _lacks_measure(slots: RequestSlots, request: Request) -> bool:
         return False
     wanted = slots.aggregates or slots.wants_chart or slots.verbs or slots.by
     return bool(wanted) and request.verb not in ("profile", "columns", "clean")
+
+
+def _recent(earlier: Sequence[Request]) -> tuple[Table | None, float]:
+    """The table that an unnamed one likely is, and how much likelier."""
+    if not earlier:
+        return None, 0.0
+    joined = _joined_by(earlier[-1])
+    return (joined, 0.5) if joined else (earlier[-1].table, 2.0)
 
 
 def _joined_by(request: Request) -> Table | None:

@@ -22,7 +22,7 @@ from cowork_jupyter.guide.understanding import sentence, understand
 
 from .workspaces import WORKSPACES
 
-FILES = ("known", "unseen", "others", "more", "everyday", "last", "newcomers", "nouns")
+FILES = ("known", "unseen", "others", "more", "everyday", "last", "newcomers", "nouns", "keys")
 
 
 def cases() -> Iterator[tuple[str, str, str]]:

@@ -228,3 +228,21 @@ WORKSPACES |= {
     ],
     "garage": [_short("vehicles.csv", VEHICLES), _short("members.csv", MEMBERS)],
 }
+
+
+VISITS = "visit_id,customer_id,date,channel,minutes,spent_eur\n" + "".join(
+    f"{at},C{at % 17:02d},{1 + at % 28:02d}/{1 + at % 12:02d}/2025,"
+    f"{('web', 'shop', 'phone')[at % 3]},{5 + at % 30},{at % 50}.5\n"
+    for at in range(90)
+)
+CLIENTS = "customer_id,name,country,signed_up\n" + "".join(
+    f"C{at:02d},Name {at},{('DE', 'FR', 'us')[at % 3]},2024-{1 + at % 12:02d}-03\n"
+    for at in range(20)
+)
+WORKSPACES |= {
+    "salon": [_short("visits.csv", VISITS), _short("customers.csv", CLIENTS)],
+    "numbered": [
+        _short("visits.csv", VISITS.replace(",C0", ",").replace(",C", ",")),
+        _short("customers.csv", CLIENTS.replace("\nC0", "\n").replace("\nC", "\n")),
+    ],
+}
