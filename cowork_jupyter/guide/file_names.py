@@ -22,8 +22,8 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(" ", text)
 
 
-def with_files_quoted(text: str, paths: Sequence[str]) -> str:
-    """Put file names in backticks, since the words in them request nothing."""
+def with_names_quoted(text: str, paths: Sequence[str]) -> str:
+    """Put names of files and columns in backticks, since the words in them request nothing."""
     names = {name for path in paths for name in (path, posixpath.basename(path))}
     there = [name for name in names if name.lower() in text.lower() and "`" not in name]
     if not there:

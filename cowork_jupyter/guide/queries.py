@@ -149,11 +149,6 @@ def _side(request: Request, side: str) -> str:
 
 def _aggregate(request: Request, limit: int) -> Select:
     table, rows = request.table, _rows(request)
-    value = _value(request)
-    if request.aggregate == "share":
-        whole = f"(SELECT {_value(request)} FROM {rows})"
-        value = f"100.0 * {value} / nullif({whole}, 0)"
-    unit = " %" if request.aggregate == "share" else ""
     labels, keys = [], []
     if request.period:
         key = as_period(_column(table, request.time), request.period)
@@ -162,6 +157,11 @@ def _aggregate(request: Request, limit: int) -> Select:
     for column in (_column(table, name) for name in request.groups):
         labels.append(f"{_label(column)} AS {identifier(column.name)}")
         keys.append(group_key(column))
+    value, unit = _value(request), ""
+    if request.aggregate == "share":
+        within = f"sum({value}) OVER (PARTITION BY {keys[0]})" if len(keys) > 1 else ""
+        value = f"100.0 * {value} / nullif({within or f'(SELECT {value} FROM {rows})'}, 0)"
+        unit = " %"
     if not keys:
         return Select(f"SELECT {value} AS value FROM {rows}", is_single=True, unit=unit)
     by_time = request.period and not request.limit

@@ -43,7 +43,7 @@ class Request:
     table: Table
     # measured, drawn, related, predicted or shown; for a join, both keys
     columns: tuple[str, ...] = ()
-    aggregate: Aggregate = "sum"
+    aggregate: Aggregate = "sum"  # shares of several groups are those within the first
     groups: tuple[str, ...] = ()
     time: str = ""  # date column of `period` or of a filter
     period: Period | None = None

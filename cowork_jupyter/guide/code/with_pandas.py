@@ -155,7 +155,8 @@ class PandasWriter(Writer):
         code = f"{self.rows}[{keys[0]}].value_counts()" if counts else self.grouped(keys)
         if request.aggregate == "share":
             lines.append(f"{name} = {code}")
-            code = f"{name} / {name}.sum()"
+            whole = ".sum()" if len(keys) == 1 else '.groupby(level=0).transform("sum")'
+            code = f"{name} / {name}{whole}"
         several = len(request.columns) > 1 and bool(measure_of(request))
         by = f"{literal(request.columns[0])}, " if several else ""
         if request.limit:
@@ -187,7 +188,7 @@ class PandasWriter(Writer):
         name = self.builder.name(*result_names(request))
         lines += _chained(name, self.grouped(keys), ".unstack()")
         if request.aggregate == "share":
-            lines.append(f"{name} = {name} / {name}.sum().sum()")
+            lines.append(f"{name} = {name}.div({name}.sum(axis=1), axis=0)")
         self.builder.add(*lines, result=name, kind="frame")
         if request.chart:
             self.draw(charts.cross_table_chart, name)

@@ -108,7 +108,7 @@ class PolarsWriter(Writer):
             f".drop_nulls({literal(request.groups)})" if request.groups else "",
             f".group_by({', '.join(keys)})",
             f".agg({', '.join(measured)})",
-            self._share() if request.aggregate == "share" else "",
+            self._share(labels) if request.aggregate == "share" else "",
             order + head,
         ]
         lines.append(chain(name, self.rows, steps))
@@ -135,9 +135,10 @@ class PolarsWriter(Writer):
     def _sorted(self) -> str:
         return f".sort({literal(self.value())}, descending={not self.request.ascending})"
 
-    def _share(self) -> str:
+    def _share(self, labels: Sequence[str]) -> str:
         column = f"{self.pl}.col({literal(self.value())})"
-        return f".with_columns({column} / {column}.sum())"
+        within = f".over({literal(labels[0])})" if len(labels) > 1 else ""
+        return f".with_columns({column} / {column}.sum(){within})"
 
     def _whole(self, lines: list[str]) -> None:
         request, measure = self.request, measure_of(self.request)

@@ -73,12 +73,13 @@ class RequestShaper:
 
     def _label(self) -> str:
         """The column that names the rows."""
-        for word in ("name", self.table.stem, "title", "product"):
+        keys = [column.name for column in self.table.columns if is_key(column.name)]
+        own = [key for key in keys if key.lower().startswith(self.table.stem[:4].lower())]
+        is_told = any(map(self.names.is_row_key, own))
+        for word in ("name", self.table.stem, "title", *([] if is_told else ["product"])):
             found = self.names.exact([word.lower()])
             if found:
                 return found.name
-        keys = [column.name for column in self.table.columns if is_key(column.name)]
-        own = [key for key in keys if key.lower().startswith(self.table.stem[:4].lower())]
         first = self.table.columns[:1]
         texts = [column.name for column in first if column.kind == "text"]
         apart = [text for text in texts if first[0] not in self.table.categories]

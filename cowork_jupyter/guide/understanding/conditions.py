@@ -9,7 +9,7 @@ from ..request import Filter, Operator, Period
 from ..tables import ColumnFacts
 from .lexicon import PHRASES
 from .names import PLURAL, TableNames, measures, other_value
-from .periods import latest_span, season_months, span_of_day
+from .periods import latest_span, previous_span, season_months, span_of_day
 from .slots import RequestSlots, Tag, main_measure
 from .synonyms import (
     COMPARISONS,
@@ -23,6 +23,7 @@ from .tokens import normalize, word_set, words_of
 
 _OPENS: dict[str, Operator] = {"since": ">=", "after": ">", "before": "<", "until": "<="}
 _OLDEST = 150.0
+_MAX_PERIODS = 1_000
 _FROM_TO = (("between", "and"), ("since", "until"), ("between", "until"))
 _SPANS = ("span", "year", "month", "quarter")
 
@@ -154,12 +155,32 @@ class ConditionFiller:
             elif tag.kind in ("month", "quarter") and last:
                 self.used |= {at - 1} if self._kind(at - 1) == "relative" else set()
                 span = latest_span(int(tag.detail), tag.kind, last)  # type: ignore[arg-type]
-            elif tag.kind == "relative" and self._kind(at + 1) == "period" and last:
-                span = span_of_day(last, self.tags[at + 1].detail)  # type: ignore[arg-type]
-                self.used.add(at + 1)
+            elif tag.kind == "relative" and last:
+                span = self._latest(at, last, time.name)
             if span:
                 self.used.add(at)
                 self._span(at, span, time.name)
+
+    def _latest(self, at: int, last: str, time: str) -> str:
+        """`last month` is a span; `the last 3 weeks` becomes a filter."""
+        has_number = self._kind(at + 1) == "number" and self.tags[at + 1].detail.isdigit()
+        count = int(self.tags[at + 1].detail) if has_number else 1
+        place = at + 1 + has_number
+        if self._kind(place) != "period" or not 0 < count <= _MAX_PERIODS:
+            return ""
+        period: Period = self.tags[place].detail  # type: ignore[assignment]
+        if period == "week":
+            period, count = "day", 7 * count
+        self.used |= {at, place, place - 1}
+        if self._kind(at - 1) == "op" and self.tags[at - 1].text.lower() == "over":
+            self.used.add(at - 1)
+        start = end = span_of_day(last, period)
+        if count == 1:
+            return end
+        for _ in range(count - 1):
+            start = previous_span(start)
+        self.slots.filters.append(Filter(time, "between", (start, end)))
+        return ""
 
     def _decade(self, at: int, tag: Tag, time: str) -> None:
         self.used.add(at)
@@ -292,6 +313,11 @@ class RowFiller(ConditionFiller):
     def _finish_flags(self) -> None:
         """A rate is a share of rows; within groups, rows can only be counted."""
         slots = self.slots
+        measured = set(self.names.table.names_of("number")) & set(slots.columns)
+        if slots.aggregates == ["mean"] and slots.pairs and self._wants_rate() and not measured:
+            slots.aggregates = ["share"]  # `return rate by product`: of each status, by product
+            slots.add(slots.pairs.pop(0)[0], slots.by)
+            slots.rows = True
         names = [name for name, _value in slots.pairs if name in dict(self.names.flags.values())]
         both = [name for name in names if len(dict.fromkeys(slots.pairs)) > names.count(name) > 1]
         both += [name for name in names if names.count(name) == len(set(slots.pairs)) > 1]

@@ -136,9 +136,10 @@ _PHRASES = {
     "rank:top": "top|best|most|highest|biggest|largest|greatest|maximum of any|strongest|leading"
     "|main|beste|besten|bester|bestes|am besten|meisten|am meisten|hochste|hochsten|hochster"
     "|hochstes|grosste|grossten|grosster|grosstes|starkste|starksten|starkster|most popular"
-    "|popular|favourite|favorite|beliebteste|beliebtesten|beliebtester|most often"
+    "|popular|favourite|favorite|beliebteste|beliebtesten|beliebtester"
     "|highest number of|most important|meist|the most|more|mehr",
-    "rank:frequent": "most frequent|most common|commonest|haufigste|haufigsten|haufigster",
+    "rank:frequent": "most frequent|most common|commonest|haufigste|haufigsten|haufigster"
+    "|most often|most frequently|am haufigsten",
     "rank:bottom": "bottom|worst|least|lowest|smallest|fewest|weakest|poorest|schlechteste"
     "|schlechtesten|schlechtester|am wenigsten|wenigsten|niedrigste|niedrigsten|niedrigster"
     "|kleinste|kleinsten|kleinster|geringste|geringsten|schwachste|schwachsten|schwachster"

@@ -177,6 +177,8 @@ class Tagger(IdiomTagger):
             return True
         if phrase is None or phrase.kind in ("it", "by", "and", "which", "rank", "not"):
             return False
+        if phrase.kind == "verb" and at and self._is_stem(self._plain(at + 1)):
+            return True  # `how many open orders`
         return phrase.kind not in _STRONG and not self._is_stem(token.plain)
 
     def _is_stem(self, word: str) -> bool:

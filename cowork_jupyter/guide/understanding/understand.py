@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ..file_names import with_files_quoted
+from ..file_names import with_names_quoted
 from ..request import Request, output_table
 from ..tables import Table
 from .canonical import parse_sentence
@@ -111,7 +111,8 @@ def understand(
     exact = parse_sentence(text, tables)
     if exact:
         return Understanding((exact,))
-    text = with_files_quoted(text[:MAX_LENGTH], [table.path for table in tables])
+    columns = [name for table in tables for name in table.names if "_" in name]
+    text = with_names_quoted(text[:MAX_LENGTH], [*(table.path for table in tables), *columns])
     names = [TableNames(table, is_whole=is_whole) for table in tables]
     requests: list[Request] = []
     alternatives: list[Request] = []

@@ -120,6 +120,7 @@ def test_why_names_both_sides_and_what_changed_most(
         ("any outliers in units?", "| column | outliers |"),
         ("how are prices distributed?", "| median |"),
         ("what share of revenue comes from the west?", " % |"),
+        ("what is the chair rate by customer?", "| Acme | chair | 25 % |"),
         ("what is the date range?", "2024-06-28"),
         ("how many sales were there between 2024-02 and 2024-03?", "\n\n40\n"),
         ("how many rows have a price over 50 without the south?", "Number of rows"),

@@ -108,6 +108,23 @@ def test_shares_add_up(make: Make, style: Style) -> None:
         assert share == pytest.approx(sum(mine) / total)
 
 
+@pytest.mark.parametrize("limit", [0, 100])
+def test_shares_of_two_groups_are_those_within_the_first(
+    make: Make, style: Style, limit: int
+) -> None:
+    groups = ("region", "product")
+    request = make("aggregate", aggregate="share", groups=groups, limit=limit)
+    (shares,) = results(request, style)
+    if style.frames == "polars":
+        found = {row[:2]: row[2] for row in shares.rows()}
+    else:
+        found = dict((shares.stack() if shares.ndim == 2 else shares).items())
+    counts = Counter((row["region"], row["product"]) for row in ROWS)
+    totals = Counter(row["region"] for row in ROWS)
+    wanted = {pair: count / totals[pair[0]] for pair, count in counts.items()}
+    assert found == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize("ascending", [False, True])
 def test_only_the_first_groups_if_so_many_are_wanted(
     make: Make, style: Style, ascending: bool
