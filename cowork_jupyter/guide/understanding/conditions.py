@@ -280,8 +280,12 @@ class RowFiller(ConditionFiller):
     def _gap(self, tag: Tag) -> None:
         is_number = self.names.table.kind_of(tag.detail) == "number"
         is_zero = is_number and bool(_NEVER_MISSING & set(words_of(tag.detail)))
-        missing = Filter(tag.detail, "=", ("0",)) if is_zero else Filter(tag.detail, "missing")
-        self.slots.filters.append(missing)
+        is_gap = tag.kind == "gap"
+        if is_zero:
+            found = Filter(tag.detail, "=" if is_gap else ">", ("0",))
+        else:
+            found = Filter(tag.detail, "missing" if is_gap else "known")
+        self.slots.filters.append(found)
         self.slots.picks_rows = True
 
     def _is_source(self, at: int) -> bool:
@@ -311,13 +315,11 @@ class RowFiller(ConditionFiller):
         return before.kind in ("stem", "events", "rows") or before.text.lower() in people
 
     def _finish_flags(self) -> None:
-        """A rate is a share of rows; within groups, rows can only be counted."""
+        """A rate is a share of rows within each group; to rank groups, rows can only be counted."""
         slots = self.slots
         measured = set(self.names.table.names_of("number")) & set(slots.columns)
         if slots.aggregates == ["mean"] and slots.pairs and self._wants_rate() and not measured:
-            slots.aggregates = ["share"]  # `return rate by product`: of each status, by product
-            slots.add(slots.pairs.pop(0)[0], slots.by)
-            slots.rows = True
+            slots.rate_column = slots.pairs.pop(0)[0]  # `return rate` of a status
         names = [name for name, _value in slots.pairs if name in dict(self.names.flags.values())]
         both = [name for name in names if len(dict.fromkeys(slots.pairs)) > names.count(name) > 1]
         both += [name for name in names if names.count(name) == len(set(slots.pairs)) > 1]
@@ -329,7 +331,7 @@ class RowFiller(ConditionFiller):
         numbers = self.names.table.names_of("number")
         slots.columns = [column for column in slots.columns if column in numbers]
         slots.rows = True
-        if slots.by or slots.which or slots.period:
+        if slots.rank is not None and (slots.by or slots.which or slots.period):
             slots.aggregates, slots.counts = [], True
             slots.ignored += [tag.text for tag in self.tags if tag.kind == "aggregate"]
         else:

@@ -19,6 +19,8 @@ _ORDINALS = {
 _DECADE = re.compile(r"(19|20)?(\d0)(?:s|er|ern)")
 _NONE = word_set("no without lacking ohne kein keine keinen keiner")
 _ARTICLES = word_set("a an any the known einen eine ein den die das")
+_HAVE = word_set("have has had with haben hat hatten mit")
+_ANY = word_set("a an any einen eine ein einem einer")
 _IS = word_set("is was are were = : ist war")
 _SORTS = word_set("order arrange ordne")
 _POLITE = word_set("please pls can could you bitte and then the")
@@ -77,15 +79,18 @@ class IdiomTagger:
         return self.tokens[at].text == "May" or before in (*near, "last") or not before
 
     def _gap(self, at: int) -> tuple[Tag, int] | None:
-        """`No score`, `without a department`: rows that lack a value."""
-        if self._plain(at) not in _NONE:
+        """`No score`, `without a department`: rows that lack a value; `have a score`: others."""
+        is_none = self._plain(at) in _NONE
+        if not is_none and not (self._plain(at) in _HAVE and self._plain(at + 1) in _ANY):
             return None
         first = at + 1 + (self._plain(at + 1) in _ARTICLES)
         for length in (3, 2, 1):
             words = [self._plain(first + n) for n in range(length)]
             found = self.names.exact(words) if all(words) else None
-            if found:
-                return Tag("gap", found.name, score=found.score), first + length - at
+            after = self._phrase(first + length)[0] if found else None
+            if found and (is_none or after is None or after.kind == "by"):
+                kind = "gap" if is_none else "no gap"
+                return Tag(kind, found.name, score=found.score), first + length - at
         return None
 
     def _flag(self, at: int) -> tuple[Tag, int] | None:

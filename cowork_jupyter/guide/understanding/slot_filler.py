@@ -91,7 +91,7 @@ class SlotFiller(RowFiller):
                 self._column(at, tag, follows_by=follows_by)
             case "flag":
                 self._flag(at, tag, follows_by=follows_by)
-            case "gap":
+            case "gap" | "no gap":
                 self._gap(tag)
             case "busiest":
                 slots.rank = slots.rank or 0
@@ -112,7 +112,7 @@ class SlotFiller(RowFiller):
             case "relative":
                 slots.unknown.append(tag.text)
                 slots.blocking.append(tag.text)
-            case "who" if after in ("flag", "not", "gap") and at:
+            case "who" if after in ("flag", "not", "gap", "no gap") and at:
                 before = self.tags[at - 1]
                 if slots.aggregates and before.kind == "column" and before.plural:
                     slots.columns = [name for name in slots.columns if name != before.detail]

@@ -90,7 +90,7 @@ def main_measure(names: TableNames) -> str:
                if not is_key(column.name) and column.values != ("0", "1")]  # fmt: skip
     for word in ("revenue", "value", "profit", "units"):
         for match in [names.exact([word]), *names.similar(word)]:
-            if match and match.name in numbers:
+            if match and match.name in numbers and is_additive(match.name):
                 return match.name
     return next((name for name in numbers if is_additive(name)), numbers[0] if numbers else "")
 

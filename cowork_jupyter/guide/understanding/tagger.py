@@ -14,7 +14,7 @@ from .lexicon import NUMBERS, PHRASES, STOP_WORDS, VAGUE_WORDS, WORDS
 from .names import EXACT, MAX_WORDS, ColumnMatch, TableNames, measures
 from .periods import MONTHS
 from .slots import Tag
-from .synonyms import COMPARATIVES, COMPARISONS, SUPERLATIVES, VERB_COLUMNS
+from .synonyms import COMPARATIVES, COMPARISONS, SUPERLATIVES, VERB_COLUMNS, is_additive
 from .tokens import Token, normalize, stems, word_set, words_of
 
 
@@ -235,9 +235,11 @@ class Tagger(IdiomTagger):
     def _verb_column(self, about: str) -> Tag:
         """The numeric column that a verb implies."""
         for at, word in enumerate(about.split()):
-            for match in (self.names.exact([word]), *self.names.similar(word)):
-                if match and self._measures(match.name):
-                    return Tag("verb column", match.name, score=1.5 - 0.5 * bool(at))
+            matches = (self.names.exact([word]), *self.names.similar(word))
+            found = [match.name for match in matches if match and self._measures(match.name)]
+            if found:  # units rather than the price of one
+                best = next(filter(is_additive, found), found[0])
+                return Tag("verb column", best, score=1.5 - 0.5 * bool(at))
         return Tag("stop", score=-0.5)
 
     def _superlative(self, at: int) -> Tag:

@@ -246,3 +246,18 @@ WORKSPACES |= {
         _short("customers.csv", CLIENTS.replace("\nC0", "\n").replace("\nC", "\n")),
     ],
 }
+
+
+PRICED = "order_id,order_date,cust,product,qty,unit_price,discount,status\n" + "".join(
+    f"O{at},{1 + at % 28}.{1 + at % 12}.2024,K{at % 9},{('pen', 'book', 'mug')[at % 3]},"
+    f"{1 + at % 7},{2 + at % 3}.5,{(0, 0.1, 0.2)[at % 3]},{('shipped', 'open')[at % 2]}\n"
+    for at in range(90)
+)
+STAFF = "emp_id,name,dept_id,salary\n" + "".join(
+    f"{at},P{at},{at % 4},{40_000 + 700 * at}\n" for at in range(60)
+)
+DEPARTMENTS = "dept_id,dept_name,budget\n0,IT,9000\n1,Sales,8000\n2,HR,500\n3,Legal,700\n"
+WORKSPACES |= {
+    "priced": [_short("orders.csv", PRICED)],
+    "staff": [_short("employees.csv", STAFF), _short("departments.csv", DEPARTMENTS)],
+}
