@@ -75,8 +75,8 @@ class RequestShaper:
         """The column that names the rows."""
         keys = [column.name for column in self.table.columns if is_key(column.name)]
         own = [key for key in keys if key.lower().startswith(self.table.stem[:4].lower())]
-        is_told = any(map(self.names.is_row_key, own))
-        for word in ("name", self.table.stem, "title", *([] if is_told else ["product"])):
+        has_row_key = any(map(self.names.is_row_key, own))
+        for word in ("name", self.table.stem, "title", *([] if has_row_key else ["product"])):
             found = self.names.exact([word.lower()])
             if found:
                 return found.name

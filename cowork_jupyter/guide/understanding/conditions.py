@@ -23,7 +23,7 @@ from .tokens import normalize, word_set, words_of
 
 _OPENS: dict[str, Operator] = {"since": ">=", "after": ">", "before": "<", "until": "<="}
 _OLDEST = 150.0
-_MAX_PERIODS = 1_000
+_FIRST_YEAR, _MAX_PERIODS = "1000", 400
 _FROM_TO = (("between", "and"), ("since", "until"), ("between", "until"))
 _SPANS = ("span", "year", "month", "quarter")
 
@@ -166,7 +166,8 @@ class ConditionFiller:
         has_number = self._kind(at + 1) == "number" and self.tags[at + 1].detail.isdigit()
         count = int(self.tags[at + 1].detail) if has_number else 1
         place = at + 1 + has_number
-        if self._kind(place) != "period" or not 0 < count <= _MAX_PERIODS:
+        has_room = last > _FIRST_YEAR and 0 < count <= _MAX_PERIODS
+        if self._kind(place) != "period" or not has_room:
             return ""
         period: Period = self.tags[place].detail  # type: ignore[assignment]
         if period == "week":
