@@ -33,8 +33,8 @@ _ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
 _MEANT = "You mean: "
 # how the service reports a corrected assumption
 _CORRECTION = re.compile(
-    rf"You assumed: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
-    r"That is not so\. Instead: (?P<instead>.*)",
+    rf"Wrong assumption: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
+    r"Instead: (?P<instead>.*)",
     re.DOTALL,
 )
 _LARGE = 500_000

@@ -361,7 +361,7 @@ def _with(assumed: list[Assumption], said: Settlement) -> tuple[list[Assumption]
     listed = [
         after if place == said.index else assumption for place, assumption in enumerate(assumed)
     ]
-    news = f"You assumed: {before.text}\nThat is not so. Instead: {after.correction}"
+    news = f"Wrong assumption: {before.text}\nInstead: {after.correction}"
     return listed, news if is_corrected and after != before else ""
 
 

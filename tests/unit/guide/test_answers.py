@@ -80,7 +80,7 @@ def test_what_else_could_be_meant_is_said(desk: Desk, sales: list[dict[str, str]
     assert said.startswith("**Sum of `revenue` by `region`")
     (assumed, _) = assumptions_in(said)
     assert assumed.alternatives == ["mean of `revenue` by `region` in `sales.csv`"]
-    news = f"You assumed: {assumed.text}\nThat is not so. Instead: {assumed.alternatives[0]}"
+    news = f"Wrong assumption: {assumed.text}\nInstead: {assumed.alternatives[0]}"
     assert ask(desk, news).startswith("**Mean of `revenue` by `region`")
     assert sales
 

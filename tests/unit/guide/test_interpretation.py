@@ -149,7 +149,7 @@ def test_a_guess_is_an_assumption_that_the_user_can_correct(desk: Desk) -> None:
     assert "the sum of `units` by `region`" in assumed.text
     instead = "bar chart of the mean of `units` by `region` in `data/sales.csv`"
     assert instead in assumed.alternatives
-    news = f"You assumed: {assumed.text}\nThat is not so. Instead: {instead}"
+    news = f"Wrong assumption: {assumed.text}\nInstead: {instead}"
     after = actions(desk.plan(news, plan=before))
     assert after == ["Profile `data/sales.csv`", f"B{instead[1:]}"]
 
