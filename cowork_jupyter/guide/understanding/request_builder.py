@@ -83,12 +83,12 @@ class RequestBuilder(AggregateBuilder):
         """Several measures or aggregates become one request each."""
         slots = self.slots
         numbers = self._numbers(slots.columns)
-        if slots.counts and slots.rows and slots.aggregated:
+        if slots.counts and slots.rows and slots.aggregates and slots.aggregated:
             groups = tuple(self._groups(tuple(numbers)))
             counted = self._with_time(Request("aggregate", self.table, (), "count", groups))
             slots.counts = False  # the rest is understood without it
-            measured = self._several() or [self._of("aggregate")]
-            return [self._filtered(self._charted(counted)), *filter(None, measured)]
+            measured = self._several() or [self._aggregate(slots.aggregates[0])]
+            return [self._filtered(self._charted(counted)), *measured]
         if len({column for _, column in slots.aggregated}) > 1 and len(slots.aggregates) > 1:
             return [self._aggregate(how, name) for how, name in dict.fromkeys(slots.aggregated)]
         if len(slots.aggregates) > 1 and "share" not in slots.aggregates:
