@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import posixpath
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from ...domain.errors import CoworkError
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
@@ -25,8 +27,8 @@ mistakes of a model that knows nothing of them cost more."""
 MAX_BYTES = 512 * 1024
 MAX_BYTES_UNNAMED = 64 * 1024
 MIN_ROWS = 2
-MIN_COLUMN_NAME = 3
-MAX_NAMED, MAX_UNNAMED = 4, 6
+MIN_NAME = 3
+MAX_NAMED, MAX_UNNAMED, MAX_FOLDERS = 4, 6, 10
 MAX_CHARACTERS = 3_000
 """For all tables together: about 900 tokens."""
 
@@ -40,7 +42,7 @@ _OTHER_FILE = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLES = ("DataFrame", "Table", "Series")
 _HEAD = "Tables that the request names, as they are now:"
-_HEAD_COLUMNS = "Tables with columns that the request names:"
+_HEAD_MEANT = "Tables that the request seems to be about, as they are now:"
 _HEAD_UNNAMED = "Tables in the workspace:"
 
 
@@ -70,14 +72,15 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
 
 
 def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -> TableNote:
-    named = list(dict.fromkeys(path.removeprefix("./") for path in _FILE.findall(request)))
-    tables = _read(tools, log, named[:MAX_NAMED], MAX_BYTES)
+    names = list(dict.fromkeys(_FILE.findall(request)))[:MAX_NAMED]
+    tables = [table for name in names
+              for table in _read(tools, log, _paths_meant(log, name), MAX_BYTES)[:1]]  # fmt: skip
     if tables or known:
         return _full_note(_HEAD, tables, known)
     others = _read(tools, log, _nearby_tables(tools, log), MAX_BYTES_UNNAMED)
-    meant = [other.path for other in others if _names_column(request, other)]
+    meant = [other.path for other in others if _is_meant(request, other)]
     if tables := _read(tools, log, meant[:MAX_NAMED], MAX_BYTES):
-        return _full_note(_HEAD_COLUMNS, tables, [])
+        return _full_note(_HEAD_MEANT, tables, [])
     lines = [other.brief for other in others]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
 
@@ -88,31 +91,48 @@ def _full_note(head: str, tables: list[TableFacts], known: list[str]) -> TableNo
     return TableNote("\n".join(lines), is_asked_about=True)
 
 
-def _names_column(request: str, table: TableFacts) -> bool:
-    """Whether the request names one of its columns: a follow-up rarely names the file again."""
-    names = [column.name for column in table.columns if len(column.name) >= MIN_COLUMN_NAME]
+def _is_meant(request: str, table: TableFacts) -> bool:
+    """Whether the request names the table or one of its columns: people rarely name the file."""
+    stem = PurePosixPath(table.path).stem.removesuffix("s")
+    names = [name for name in (stem, *(column.name for column in table.columns))
+             if len(name) >= MIN_NAME]  # fmt: skip
     spelled = "|".join(re.escape(name).replace("_", "[_ ]") for name in names)
     return bool(names) and bool(re.search(rf"\b(?:{spelled})s?\b", request, re.IGNORECASE))
 
 
 async def _describe_files(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
-    paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
-    if not paths or DESCRIBE not in tools.registry:
+    names = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
+    if not names or DESCRIBE not in tools.registry:
         return []
-    found = await asyncio.gather(*(_description(tools, log, path) for path in paths))
+    found = await asyncio.gather(*(_description(tools, log, name) for name in names))
     return [text for text in found if text]
 
 
-async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
-    parameters = {"path": path.removeprefix("./")}
-    try:
-        async with asyncio.timeout(DESCRIBE_SECONDS):
-            result = await tools.call_unasked(log, DESCRIBE, parameters)
-    except (CoworkError, TimeoutError):  # whoever reads it is told why
-        return ""
-    if result is None or result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
-        return ""
-    return f"{result.text}\n{reading_hint(path)}".rstrip()
+async def _description(tools: ToolEnvironment, log: RunLog, name: str) -> str:
+    for path in _paths_meant(log, name):
+        try:
+            async with asyncio.timeout(DESCRIBE_SECONDS):
+                result = await tools.call_unasked(log, DESCRIBE, {"path": path})
+        except (CoworkError, TimeoutError):  # whoever reads it is told why
+            continue
+        if result and result.data.get("rows", 0) >= MIN_ROWS:  # some JSON is no table
+            return f"{result.text}\n{reading_hint(_path_in_code(log, path))}".rstrip()
+    return ""
+
+
+def _folder(log: RunLog) -> str:
+    """Where code runs: in the folder of the notebook."""
+    return posixpath.dirname(log.notebook or "") or "."
+
+
+def _paths_meant(log: RunLog, name: str) -> list[str]:
+    """Paths in the workspace: people name a file as their code does, or from the top."""
+    paths = (posixpath.join(_folder(log), name), name)
+    return list(dict.fromkeys(map(posixpath.normpath, paths)))
+
+
+def _path_in_code(log: RunLog, path: str) -> str:
+    return posixpath.relpath(path, _folder(log))
 
 
 def _read(tools: ToolEnvironment, log: RunLog, paths: list[str], limit: int) -> list[TableFacts]:
@@ -127,23 +147,35 @@ def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableF
     try:
         with workspace.locate(path) as place:
             size = place.stat().st_size
-            return table_facts(path, place.read(limit), size)
+            facts = table_facts(_path_in_code(log, path), place.read(limit), size)
+            return replace(facts, path=path) if facts else None
     except CoworkError:  # not there, or no file; whoever reads it is told
         return None
 
 
 def _nearby_tables(tools: ToolEnvironment, log: RunLog) -> list[str]:
-    """The tables beside the notebook, or at the top of the workspace, if they are few."""
-    folder = (log.notebook or "").rpartition("/")[0] or "."
+    """The tables beside the notebook, or at the top of the workspace, and in folders there, if
+    they are few.
+    """
+    beside, folders = _listed(tools, log, _folder(log))
+    below = [path for folder in folders[:MAX_FOLDERS] for path in _listed(tools, log, folder)[0]]
+    for found in ([*beside, *below], beside):
+        if len(found) <= MAX_UNNAMED:
+            return found
+    return []
+
+
+def _listed(tools: ToolEnvironment, log: RunLog, folder: str) -> tuple[list[str], list[str]]:
+    """The tables and the folders in a folder."""
     workspace = tools.unasked_workspace(log, "list_directory", path=folder)
     if workspace is None:
-        return []
+        return [], []
     with workspace.locate(folder) as place:
-        names = [entry.name for entry in place.entries() if not entry.name.startswith(".")]
-    found = [name for name in names if _FILE.fullmatch(name)]
-    if len(found) > MAX_UNNAMED:
-        return []
-    return found if folder == "." else [f"{folder}/{name}" for name in found]
+        entries = [entry for entry in place.entries() if not entry.name.startswith(".")]
+    paths = {entry.name: entry.name if folder == "." else f"{folder}/{entry.name}"
+             for entry in entries}  # fmt: skip
+    tables = [path for name, path in paths.items() if _FILE.fullmatch(name)]
+    return tables, [paths[entry.name] for entry in entries if entry.kind == "folder"]
 
 
 async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:

@@ -29,7 +29,7 @@ from .test_code_replies import BLOCK, Kernel
 
 pytestmark = pytest.mark.asyncio
 NAMED = "Tables that the request names"
-COLUMNS = "Tables with columns that the request names"
+MEANT = "Tables that the request seems to be about"
 UNNAMED = "Tables in the workspace"
 
 
@@ -90,10 +90,47 @@ async def test_a_request_that_names_a_column_gets_the_tables_that_have_it(
 ) -> None:
     (with_sales.workspace / "staff.csv").write_text("name,start_date\nAda,2020-01-01\n")
     said = await told(with_sales, scripted, words)
-    assert COLUMNS in said
+    assert MEANT in said
     assert "- units: whole numbers, 3 to 5" in said
     assert "staff.csv" not in said
     assert "- start_date" in await told(with_sales, scripted, "What is the first start date?")
+
+
+async def test_tables_in_folders_beside_the_notebook_are_found_by_their_name(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    (bench.workspace / "data").mkdir()
+    (bench.workspace / "data" / "visits.csv").write_text("id,channel\n1,web\n2,shop\n")
+    (bench.workspace / ".cache").mkdir()
+    (bench.workspace / ".cache" / "hidden.csv").write_text("id,channel\n1,web\n2,shop\n")
+    said = await told(bench, scripted, "How long was the first visit?")
+    assert MEANT in said
+    assert "data/visits.csv: 2 rows. Read it with pd.read_csv('data/visits.csv')" in said
+    assert "hidden" not in said
+    for number in range(10):
+        (bench.workspace / "data" / f"t{number}.csv").write_text("a\n1\n")
+    assert "data/" not in await told(bench, scripted, "And the second visit?")
+
+
+@pytest.mark.parametrize("name", ["sales.csv", "./sales.csv", "work/sales.csv", "units"])
+async def test_code_reads_a_table_from_the_folder_of_its_notebook(
+    bench: Bench, scripted: ScriptedServer, name: str
+) -> None:
+    (bench.workspace / "work").mkdir()
+    (bench.workspace / "work" / "sales.csv").write_text("region,units\nNorth,3\nSouth,5\n")
+    bench.context = bench.service.conversations.create(notebook="work/a.ipynb")
+    said = await told(bench, scripted, f"What is the mean of {name}?")
+    assert "work/sales.csv: 2 rows. Read it with pd.read_csv('sales.csv')" in said
+
+
+async def test_code_reads_a_table_outside_of_the_folder_of_its_notebook(
+    with_sales: Bench, scripted: ScriptedServer
+) -> None:
+    (with_sales.workspace / "work").mkdir()
+    with_sales.context = with_sales.service.conversations.create(notebook="work/a.ipynb")
+    for name in ("sales.csv", "../sales.csv"):
+        said = await told(with_sales, scripted, f"What is in {name}?")
+        assert "sales.csv: 2 rows. Read it with pd.read_csv('../sales.csv')" in said
 
 
 @pytest.mark.parametrize("rule", ["read_file(sales.csv)", "read_file"])
