@@ -78,8 +78,7 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
     if tables or known:
         return _full_note(_HEAD, tables, known)
     others = _read(tools, log, _nearby_tables(tools, log), MAX_BYTES_UNNAMED)
-    meant = [other.path for other in others if _is_meant(request, other)]
-    if tables := _read(tools, log, meant[:MAX_NAMED], MAX_BYTES):
+    if tables := _read(tools, log, _meant(request, others)[:MAX_NAMED], MAX_BYTES):
         return _full_note(_HEAD_MEANT, tables, [])
     lines = [other.brief for other in others]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
@@ -91,13 +90,27 @@ def _full_note(head: str, tables: list[TableFacts], known: list[str]) -> TableNo
     return TableNote("\n".join(lines), is_asked_about=True)
 
 
-def _is_meant(request: str, table: TableFacts) -> bool:
-    """Whether the request names the table or one of its columns: people rarely name the file."""
+def _meant(request: str, tables: list[TableFacts]) -> list[str]:
+    """The fewest tables that have all names in the request: small models join whatever they see."""
+    names = {table.path: _names_in(request, table) for table in tables}
+    missing = set[str]().union(*names.values())
+    found: list[str] = []
+    while missing:
+        found.append(max(names, key=lambda path: (len(names[path] & missing), -len(path))))
+        missing -= names[found[-1]]
+    return found
+
+
+def _names_in(request: str, table: TableFacts) -> set[str]:
+    """What the request names of a table: people rarely name the file."""
     stem = PurePosixPath(table.path).stem.removesuffix("s")
-    names = [name for name in (stem, *(column.name for column in table.columns))
-             if len(name) >= MIN_NAME]  # fmt: skip
-    spelled = "|".join(re.escape(name).replace("_", "[_ ]") for name in names)
-    return bool(names) and bool(re.search(rf"\b(?:{spelled})s?\b", request, re.IGNORECASE))
+    names = {name.lower() for name in (stem, *(column.name for column in table.columns))}
+    return {name for name in names if len(name) >= MIN_NAME and _is_named(name, request)}
+
+
+def _is_named(name: str, request: str) -> bool:
+    spelled = re.escape(name).replace("_", "[_ ]")
+    return bool(re.search(rf"\b{spelled}s?\b", request, re.IGNORECASE))
 
 
 async def _describe_files(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:

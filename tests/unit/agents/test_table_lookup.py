@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
@@ -110,6 +111,31 @@ async def test_tables_in_folders_beside_the_notebook_are_found_by_their_name(
     for number in range(10):
         (bench.workspace / "data" / f"t{number}.csv").write_text("a\n1\n")
     assert "data/" not in await told(bench, scripted, "And the second visit?")
+
+
+@pytest.mark.parametrize(
+    ("words", "paths"),
+    [
+        ("How many visits per channel?", ["visits.csv"]),
+        ("Mean minutes by channel", ["visits.csv"]),
+        ("How many visits per country?", ["visits.csv", "customers.csv"]),
+        ("The name of each customer, with the number of visits", ["visits.csv", "customers.csv"]),
+        ("Which name is the longest?", ["customers.csv"]),
+    ],
+)
+async def test_of_tables_alike_only_as_many_as_are_needed_are_described(
+    bench: Bench, scripted: ScriptedServer, words: str, paths: list[str]
+) -> None:
+    visits, customers = "id,customer,channel,minutes", "name,country"
+    for path, names in {
+        "visits.csv": visits,
+        "customers.csv": customers,
+        "visits_customers.csv": f"{visits},{customers}",
+    }.items():
+        values = ",".join("x" * len(names.split(",")))
+        (bench.workspace / path).write_text(f"{names}\n{values}\n{values}\n")
+    said = await told(bench, scripted, words)
+    assert re.findall(r"^(\S+): 2 rows", said, re.MULTILINE) == paths
 
 
 @pytest.mark.parametrize("name", ["sales.csv", "./sales.csv", "work/sales.csv", "units"])
