@@ -241,24 +241,26 @@ def test_two_groups_are_compared(make: Make, style: Style) -> None:
     assert as_dict(sides) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "between", "wanted"),
+    [
+        ("r,v\nnorth,1\nNorth ,2\nsouth,4\nwest,8\n", ("north", "south"), {"North": 3, "South": 4}),
+        ("r,v\nUS,1\nus,2\nde,4\n", ("us", "de"), {"US": 3, "DE": 4}),
+    ],
+    ids=["names", "codes"],
+)
 def test_values_in_mixed_case_are_compared_as_one(
-    style: Style, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    style: Style,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    between: tuple[str, str],
+    wanted: dict[str, float],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    table = written(tmp_path / "t.csv", "r,v\nnorth,1\nNorth ,2\nsouth,4\nwest,8\n")
-    request = Request("compare", table, ("v",), groups=("r",), between=("north", "south"))
-    (sides, *_) = results(request, style)
-    assert as_dict(sides) == {"North": 3, "South": 4}
-
-
-def test_codes_in_mixed_case_are_upper(
-    style: Style, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = written(tmp_path / "t.csv", "country,v\nUS,1\nus,2\nde,4\n")
-    request = Request("compare", table, ("v",), groups=("country",), between=("us", "de"))
-    (sides, *_) = results(request, style)
-    assert as_dict(sides) == {"US": 3, "DE": 4}
+    table = written(tmp_path / "t.csv", text)
+    (sides, *_) = results(Request("compare", table, ("v",), groups=("r",), between=between), style)
+    assert as_dict(sides) == wanted
 
 
 def test_outliers_are_those_of_box_plots(make: Make, style: Style) -> None:
