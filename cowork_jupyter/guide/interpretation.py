@@ -189,12 +189,13 @@ def _use_outputs(requests: Sequence[Request], files: Sequence[str]) -> list[Requ
     outputs: dict[str, Table] = {}
     done = []
     for request in requests:
-        replaced = request.table.path if request.verb == "clean" else request.output_file
+        output_file = request.output_file
+        replaced = request.table.path if request.verb == "clean" else output_file
         other = outputs.get(request.other.path, request.other) if request.other else None
         table = outputs.get(request.table.path, request.table)
         request = replace(request, table=table, other=other)
         done.append(request)
-        if replaced and request.output_file not in files and (output := output_table(request)):
+        if output_file and output_file not in files and (output := output_table(request)):
             outputs[replaced] = output
     return done
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ...domain.errors import CoworkError
+from ...effects.files import folder_of
 from ...tools.table_facts import TableFacts, reading_hint, table_facts
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
@@ -133,19 +134,14 @@ async def _description(tools: ToolEnvironment, log: RunLog, name: str) -> str:
     return ""
 
 
-def _folder(log: RunLog) -> str:
-    """Where code runs: in the folder of the notebook."""
-    return posixpath.dirname(log.notebook or "") or "."
-
-
 def _paths_meant(log: RunLog, name: str) -> list[str]:
-    """Paths in the workspace: people name a file as their code does, or from the top."""
-    paths = (posixpath.join(_folder(log), name), name)
+    """Paths in the workspace: people name a file as code in the notebook does, or from the top."""
+    paths = (posixpath.join(folder_of(log.notebook), name), name)
     return list(dict.fromkeys(map(posixpath.normpath, paths)))
 
 
 def _path_in_code(log: RunLog, path: str) -> str:
-    return posixpath.relpath(path, _folder(log))
+    return posixpath.relpath(path, folder_of(log.notebook))
 
 
 def _read(tools: ToolEnvironment, log: RunLog, paths: list[str], limit: int) -> list[TableFacts]:
@@ -170,7 +166,7 @@ def _nearby_tables(tools: ToolEnvironment, log: RunLog) -> list[str]:
     """The tables beside the notebook, or at the top of the workspace, and in folders there, if
     they are few.
     """
-    beside, folders = _listed(tools, log, _folder(log))
+    beside, folders = _listed(tools, log, folder_of(log.notebook))
     below = [path for folder in folders[:MAX_FOLDERS] for path in _listed(tools, log, folder)[0]]
     for found in ([*beside, *below], beside):
         if len(found) <= MAX_UNNAMED:
@@ -183,8 +179,11 @@ def _listed(tools: ToolEnvironment, log: RunLog, folder: str) -> tuple[list[str]
     workspace = tools.unasked_workspace(log, "list_directory", path=folder)
     if workspace is None:
         return [], []
-    with workspace.locate(folder) as place:
-        entries = [entry for entry in place.entries() if not entry.name.startswith(".")]
+    try:
+        with workspace.locate(folder) as place:
+            entries = [entry for entry in place.entries() if not entry.name.startswith(".")]
+    except CoworkError:  # it cannot be read, or has just gone; others may be there
+        return [], []
     paths = {entry.name: entry.name if folder == "." else f"{folder}/{entry.name}"
              for entry in entries}  # fmt: skip
     tables = [path for name, path in paths.items() if _FILE.fullmatch(name)]

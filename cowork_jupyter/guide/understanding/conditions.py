@@ -351,8 +351,8 @@ class RowFiller(ConditionFiller):
             ):
                 self.slots.ignored.append(tag.text)
             elif tag.kind == "not" and self._is_event(at + 1):
-                self.slots.absent.append(f"{tag.text} {self.tags[at + 1].text}")
-                self.slots.blocking += self.slots.absent
+                self.slots.absent = f"{tag.text} {self.tags[at + 1].text}"
+                self.slots.blocking.append(self.slots.absent)
 
     def _is_event(self, at: int) -> bool:
         """Something that rows tell, such as `visited` or `orders`."""

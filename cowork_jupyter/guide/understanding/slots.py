@@ -59,7 +59,7 @@ class RequestSlots:
     ignored: list[str] = field(default_factory=list)
     # keys of other tables, by what they identify: `customers`
     entities: set[str] = field(default_factory=set)
-    absent: list[str] = field(default_factory=list)  # what rows are to lack: `never ordered`
+    absent: str = ""  # what is to be missing: `never ordered`
     picks_rows: bool = False  # rows that lack a value, or that a boolean column selects
     rate_column: str = ""  # the boolean column whose rate is wanted
     sorts: bool = False

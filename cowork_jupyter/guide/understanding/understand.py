@@ -240,7 +240,7 @@ class _Clause:
         if not fit.slots.blocking:
             return Understanding((), (), self._ignored(fit.slots) or self._nothing(fit))
         if fit.slots.absent:
-            return Understanding((), (), self._text("absent", fit.slots.absent[0][:60]))
+            return Understanding((), (), self._text("absent", fit.slots.absent[:60]))
         word, table = fit.slots.blocking[0], fit.table
         known = next(table_names for table_names in self.names if table_names.table == table)
         wants_number = not fit.slots.wants_group and not fit.slots.columns

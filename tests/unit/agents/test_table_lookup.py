@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from cowork_jupyter.agents.run import table_lookup
 from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -21,6 +22,7 @@ from cowork_jupyter.tools.kernel.state import Variable, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.tools.table_facts import table_facts
 from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.place import ListedEntry, Place
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.server import last_words
 
@@ -111,6 +113,21 @@ async def test_tables_in_folders_beside_the_notebook_are_found_by_their_name(
     for number in range(10):
         (bench.workspace / "data" / f"t{number}.csv").write_text("a\n1\n")
     assert "data/" not in await told(bench, scripted, "And the second visit?")
+
+
+async def test_a_folder_that_cannot_be_listed_costs_only_what_is_in_it(
+    with_sales: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (with_sales.workspace / "locked").mkdir()
+    entries = Place.entries
+
+    def refuse(place: Place) -> list[ListedEntry]:
+        if place.path == "locked":
+            raise NotFound("It has just gone.", code="not_found")
+        return entries(place)
+
+    monkeypatch.setattr(Place, "entries", refuse)
+    assert MEANT in await told(with_sales, scripted, "Where were most units sold?")
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,8 @@ def test_what_comes_after_a_join_works_on_what_was_joined(desk: Desk) -> None:
     assert "visits_towns.csv" in made["steps"][1]["files"]
     both = actions(desk.plan(f"clean towns.csv, {text}"))
     assert both[1:] == [join.replace("towns", "towns_clean"), f"{charted}`visits_towns_clean.csv`"]
+    (desk.folder / "visits_towns_clean.csv").write_text("old,file\n1,2\n")
+    assert actions(desk.plan(f"clean towns.csv, {text}")) == both
     assert "profile `towns.csv`" in actions(desk.plan(f"{text}, then profile towns.csv"))[2].lower()
 
 

@@ -80,8 +80,8 @@ def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], di
         rows, columns = shape_of(value)
         state: dict[str, Any] = {"rows": rows, "columns": columns, "kind": kind}
         small_fields += columns
-        is_free = size <= SMALL_CELLS and small_fields <= MAX_SMALL_FIELDS
-        own_end = math.inf if is_free else end
+        is_small = size <= SMALL_CELLS and small_fields <= MAX_SMALL_FIELDS
+        own_end = math.inf if is_small else end
         try:
             identities[name] = f"{id(value)}-{_trace(value, kind)}"
             if time.thread_time() < own_end:
