@@ -111,8 +111,8 @@ LINT = [
 TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("ui", reruns=True),
     pytest_check("server", reruns=True),
-    pytest_check("unit", mark="not process"),
     pytest_check("processes", folder="unit", mark="process"),
+    pytest_check("unit", mark="not process"),
     pytest_check("security"),
     pytest_check("packaging", slow=True, reruns=True),
     pytest_check("mcp", reruns=True),

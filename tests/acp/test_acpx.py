@@ -42,6 +42,7 @@ def acpx(home: Path, model: ScriptedServer, folder: Path, *words: str) -> Any:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_acpx_chooses_the_model_and_lists_the_session(
     model: ScriptedServer, home: Path, folder: Path
 ) -> None:

@@ -176,6 +176,7 @@ async def test_a_long_call_gives_a_handle_and_its_result_later(
     assert on_disk() == "two\n"
 
 
+@pytest.mark.slow
 async def test_the_sdks_own_client_waits_for_a_handle_by_itself(
     server: LiveServer, panel: Panel, on_disk: Callable[[], str]
 ) -> None:
@@ -212,6 +213,7 @@ async def test_a_handle_can_be_cancelled_and_belongs_to_its_door(
     assert on_disk() == "one\n"
 
 
+@pytest.mark.slow
 async def test_a_process_without_a_panel_asks_its_clients_user(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     file = tmp_path / "workspace" / "a.txt"

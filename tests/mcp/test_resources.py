@@ -304,6 +304,7 @@ async def test_what_changes_again_is_told_again(
 
 
 @pytest.mark.parametrize("mode", [[], ["old"]])
+@pytest.mark.slow
 async def test_after_a_restart_the_next_reading_follows_it_again(
     bench: Bench, scripted: ScriptedServer, log: Path, mode: list[str]
 ) -> None:

@@ -22,6 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
         yield running
 
 
+@pytest.mark.slow
 async def test_a_task_is_followed_to_its_result_and_each_answer_is_a_sign_of_life(
     house: House, server: LiveServer
 ) -> None:

@@ -111,6 +111,7 @@ async def test_variables_are_seen_beside_a_cell_that_runs(place: GatewayPlace) -
     await asyncio.gather(running, return_exceptions=True)
 
 
+@pytest.mark.slow
 async def test_cancelling_interrupts_the_code_and_the_kernel_is_free_again(
     place: GatewayPlace,
 ) -> None:
@@ -129,6 +130,7 @@ async def died(place: GatewayPlace, running: asyncio.Task[Any]) -> None:
     assert raised.value.code == "kernel_died"
 
 
+@pytest.mark.slow
 async def test_the_death_of_the_kernel_is_told(place: GatewayPlace) -> None:
     code = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
     await died(place, asyncio.create_task(place.run(code)))
@@ -136,6 +138,7 @@ async def test_the_death_of_the_kernel_is_told(place: GatewayPlace) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "what"), [("POST", "/restart"), ("DELETE", "")])
+@pytest.mark.slow
 async def test_a_kernel_that_somebody_restarts_or_ends_at_the_gateway_has_died(
     place: GatewayPlace, method: str, what: str
 ) -> None:
@@ -147,6 +150,7 @@ async def test_a_kernel_that_somebody_restarts_or_ends_at_the_gateway_has_died(
     await died(place, running)
 
 
+@pytest.mark.slow
 async def test_a_connection_that_is_lost_is_said(
     place: GatewayPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import Job, JobStatus
 from cowork_jupyter.domain.message_data import ReviewData, ToolCallData
@@ -32,6 +34,7 @@ class WritesAnyway:
         return None
 
 
+@pytest.mark.slow
 async def test_a_plan_becomes_cells_with_output_and_a_chart(
     place: Place, jp_root_dir: Path
 ) -> None:

@@ -127,6 +127,7 @@ async def test_code_cannot_give_the_agent_more_rights_with_a_command(
 
 
 @pytest.mark.process
+@pytest.mark.slow
 async def test_an_mcp_server_has_resources_to_point_at_and_prompts_to_send(
     api: Api, scripted: ScriptedServer
 ) -> None:

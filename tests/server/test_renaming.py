@@ -54,6 +54,7 @@ def root(server: LiveServer) -> Path:
     return server.root
 
 
+@pytest.mark.slow
 def test_a_kernel_speaks_for_its_notebook_whatever_that_is_called_now(
     server: LiveServer, root: Path, open_notebook: Open, scripted: ScriptedServer
 ) -> None:

@@ -100,6 +100,7 @@ async def test_the_model_knows_the_users_cell_and_its_variables(
 
 
 @pytest.mark.usefixtures("connected")
+@pytest.mark.slow
 async def test_a_figure_that_code_draws_is_stored_and_shown_to_the_model(
     place: Place, api: Api, scripted: ScriptedServer
 ) -> None:

@@ -53,7 +53,8 @@ def run(page: Page, number: int) -> Locator:
     return cell.locator(".jp-OutputArea .cw-card").last
 
 
-@pytest.mark.parametrize("server", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("server", [True, False])
 def test_plan_question_and_approval_work_on_widgets(
     page: Page, tmp_path: Path, screenshot: Screenshot, server: bool
 ) -> None:

@@ -23,7 +23,7 @@ def _complaints(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     ("theme", "width"),
     [
-        ("light", 1280),
+        pytest.param("light", 1280, marks=pytest.mark.slow),
         pytest.param("light", 700, marks=pytest.mark.slow),
         pytest.param("dark", 1280, marks=pytest.mark.slow),
         ("dark", 700),

@@ -129,6 +129,7 @@ def save_for_good(page: Page, path: Path) -> None:
     until(page, is_whole, f"Lab does not save {path.name}")
 
 
+@pytest.mark.slow
 def test_typing_goes_on_while_the_agent_edits_other_cells(
     page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
 ) -> None:
@@ -588,6 +589,7 @@ def test_the_model_is_told_where_the_user_is(
     assert "    third = 3\n" in told
 
 
+@pytest.mark.slow
 def test_what_depends_on_a_changed_cell_is_run_with_one_click(
     page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
 ) -> None:

@@ -243,6 +243,7 @@ def test_the_row_goes_with_the_error_and_is_there_in_a_notebook_that_was_saved_w
     expect(fix_row(page)).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_prompt_in_an_empty_cell_writes_it_and_in_a_full_one_changes_the_selection(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions, screenshot: Screenshot
 ) -> None:
@@ -308,6 +309,7 @@ def test_an_output_is_asked_about_in_the_panel(
     expect(field).to_be_focused()
 
 
+@pytest.mark.slow
 def test_what_is_stale_is_marked_and_run_with_what_depends_on_it(
     page: Page, lab: LabServer, name: str, screenshot: Screenshot
 ) -> None:
@@ -336,6 +338,7 @@ def test_what_is_stale_is_marked_and_run_with_what_depends_on_it(
     expect(marks).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_next_cell_is_shown_until_tab_takes_it(
     page: Page, lab: LabServer, name: str, suggestions: Suggestions, screenshot: Screenshot
 ) -> None:

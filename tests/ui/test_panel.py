@@ -82,6 +82,7 @@ def switch_to_actor(page: Page, pill: Locator) -> None:
     until(page, is_switched, "the keyboard does not switch the role")
 
 
+@pytest.mark.slow
 def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     pill = page.locator("#jp-main-statusbar .cw-status-pill button")

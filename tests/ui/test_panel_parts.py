@@ -26,10 +26,11 @@ from .visit import (
     unfold,
 )
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 
-@pytest.mark.slow
 def test_what_waits_is_announced_when_one_looks_elsewhere(
     page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -52,7 +53,6 @@ def test_what_waits_is_announced_when_one_looks_elsewhere(
     expect(page.locator(".lm-TabBar-tab[data-cowork-waiting]")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
     page: Page, scripted_lab: LabServer, screenshot: Screenshot
 ) -> None:
@@ -106,7 +106,6 @@ def test_workflows_rules_and_trust(
     expect(rows(panel).first).to_have_text("Explain this notebook")
 
 
-@pytest.mark.slow
 def test_the_model_is_picked_and_asked(page: Page, scripted_lab: LabServer, model: Any) -> None:
     open_lab(page, scripted_lab)
     panel = open_panel(page)

@@ -21,6 +21,8 @@ from .test_cells import lab as lab
 from .test_cells import model as model
 from .test_cells import name as name
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 LOAD = "%load_ext cowork_jupyter"
 GOAL = "Look around"
@@ -73,7 +75,6 @@ def test_a_person_who_runs_the_cell_executes_the_plan_at_once(
     assert (job["by"], job["cell_id"]) == ("person", "c2")
 
 
-@pytest.mark.slow
 def test_a_person_who_runs_the_cell_in_notebook_7(
     page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
 ) -> None:
@@ -97,7 +98,6 @@ def test_a_person_who_runs_the_cell_in_notebook_7(
     assert job["by"] == "person"
 
 
-@pytest.mark.slow
 def test_all_cells_that_a_person_runs_together_count_in_their_turn(
     page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
 ) -> None:
@@ -111,7 +111,6 @@ def test_all_cells_that_a_person_runs_together_count_in_their_turn(
     assert (job["by"], job["status"]) == ("person", "completed")
 
 
-@pytest.mark.slow
 def test_a_cell_that_an_agent_runs_shows_the_plan_which_waits_for_the_person(
     page: Page,
     lab: LabServer,
@@ -141,7 +140,6 @@ def test_a_cell_that_an_agent_runs_shows_the_plan_which_waits_for_the_person(
     assert job["by"] == "person"
 
 
-@pytest.mark.slow
 def test_a_person_may_give_the_agent_more_rights_in_a_cell_and_an_agent_may_not(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:

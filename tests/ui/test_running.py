@@ -21,6 +21,8 @@ from .test_cells import lab as lab
 from .test_cells import model as model
 from .test_cells import name as name
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 
@@ -62,7 +64,6 @@ def test_outputs_appear_in_the_notebook_as_they_come_and_reach_the_model(
     assert json.loads(path.read_text())["cells"][1]["source"] == "user"  # not saved for the user
 
 
-@pytest.mark.slow
 def test_a_cell_that_asks_for_input_fails_and_says_why(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -75,7 +76,6 @@ def test_a_cell_that_asks_for_input_fails_and_says_why(
     expect(cell(page, 0).locator(".jp-OutputArea")).to_contain_text("StdinNotImplementedError")
 
 
-@pytest.mark.slow
 def test_a_cell_that_the_user_is_changing_runs_as_it_is_now(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
@@ -95,7 +95,6 @@ def test_a_cell_that_the_user_is_changing_runs_as_it_is_now(
     until(page, is_seen, "x is not seen")
 
 
-@pytest.mark.slow
 def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_a_reload(
     page: Page,
     lab: LabServer,

@@ -35,9 +35,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return str(collection_path).startswith(left_out) or None
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks which marks are asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole runs, with a model behind a socket, belong with what starts programs."""
     for item in items:
-        if str(item.path).startswith(RUN_CELLS):
+        talks_to_a_model = "scripted" in getattr(item, "fixturenames", ())
+        if talks_to_a_model or str(item.path).startswith(RUN_CELLS):
             item.add_marker(pytest.mark.process)
 
 

@@ -134,7 +134,7 @@ def test_what_needs_an_environment_of_its_own_is_slow_as_a_whole() -> None:
 
 def test_every_unit_test_is_in_one_check_and_one_alone() -> None:
     marks = [check.marks for check in TESTS if check.targets == ("tests/unit",)]
-    assert marks == [("not process",), ("process",)]
+    assert marks == [("process",), ("not process",)]
 
 
 def test_unit_and_security_tests_get_no_second_chance() -> None:
@@ -208,6 +208,7 @@ def test_what_is_no_failed_test_of_a_whole_run_is_not_run_again(
     assert "once more" not in project.output
 
 
+@pytest.mark.slow
 def test_where_much_is_broken_only_some_is_run_again(project: Project) -> None:
     source = (
         "import pytest\n@pytest.mark.parametrize('n', range(12))\ndef test_n(n):\n    assert 0\n"

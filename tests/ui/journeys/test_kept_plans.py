@@ -15,6 +15,8 @@ from ..visit import complaints, go_back, open_panel, unfold
 from .desk import Desk, execute, press, stands
 from .script import Script
 
+pytestmark = pytest.mark.slow
+
 
 def get(lab: LabServer, path: str) -> Any:
     request = urllib.request.Request(
@@ -91,7 +93,6 @@ def follows_template(lab: LabServer) -> None:
     assert (used["kind"], used["name"]) == ("template", "regional_report")
 
 
-@pytest.mark.slow
 def test_a_workflow_is_edited_shared_and_deleted_in_the_panel(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:
@@ -123,7 +124,6 @@ def test_a_workflow_is_edited_shared_and_deleted_in_the_panel(
     expect(row).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_a_plan_has_a_history_to_compare_and_to_go_back_to(
     page: Page, desk_lab: LabServer, script: Script
 ) -> None:

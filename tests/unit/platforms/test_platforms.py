@@ -13,7 +13,7 @@ import pytest
 from cowork_jupyter.policy.decision import UNCONFINED
 from cowork_jupyter.workspace.no_follow import NOT_HELD
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 TABLE = "a,b\n1,2\n3,4\n"
 

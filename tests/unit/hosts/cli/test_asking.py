@@ -157,6 +157,7 @@ def test_an_interrupt_cancels_the_run_and_the_conversation_can_go_on(
     assert run("act", "Hello?", folder=tmp_path).stdout == "Hello.\n"
 
 
+@pytest.mark.slow
 def test_an_interrupt_also_leaves_a_question(tmp_path: Path, connected: ScriptedServer) -> None:
     connected.add(write("a.txt"))
     with Terminal("act", "Write a.txt", folder=tmp_path) as terminal:

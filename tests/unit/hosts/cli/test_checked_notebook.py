@@ -33,6 +33,7 @@ def write(folder: Path, *sources: str, expectations: list[dict[str, Any]] | None
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_all_as_expected_ends_well_and_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("a\n1\n2\n")
     file = {"id": "exp_2", "of": "file:out.csv", "check": "rows", "value": 2}
@@ -66,6 +67,7 @@ def test_a_broken_expectation_fails_with_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_a_cell_that_fails_fails_the_check(tmp_path: Path) -> None:
     write(tmp_path, "a = 1", "b = 1\nnothing", expectations=[ROWS])
     done = run("check", "a.ipynb", folder=tmp_path)

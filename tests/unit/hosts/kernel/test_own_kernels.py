@@ -156,6 +156,7 @@ def test_an_interrupt_stops_the_code_and_the_run(
     assert cells.run("print(1)").printed == "1\n"
 
 
+@pytest.mark.slow
 def test_code_in_which_nothing_moves_is_interrupted_and_the_run_goes_on(
     cells: Cells, model: ScriptedServer
 ) -> None:

@@ -43,6 +43,7 @@ def run(folder: Path, *arguments: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_jupyter_execute_runs_a_notebook_to_its_end(
     tmp_path: Path, connected: ScriptedServer
 ) -> None:
@@ -64,6 +65,7 @@ def test_jupyter_execute_runs_a_notebook_to_its_end(
     assert str(tmp_path) not in path.read_text()
 
 
+@pytest.mark.slow
 def test_nbconvert_shows_it_to_readers_without_anything_installed(
     tmp_path: Path, connected: ScriptedServer
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_kernel_that_does_not_use_the_magics_imports_next_to_nothing(tmp_path:
     assert not added & HEAVY
 
 
+@pytest.mark.slow
 def test_the_first_cell_can_be_a_magic_also_after_a_restart(
     tmp_path: Path, connected: ScriptedServer
 ) -> None:
