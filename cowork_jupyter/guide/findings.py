@@ -201,6 +201,8 @@ def _aggregate(request: Request, first: OutputText) -> list[str]:
         return []
     if len(pairs) == 1:
         return [_value(request, *pairs[0])]
+    if request.limit_per_group:
+        return []
     by_time = request.period is not None
     if not first.is_whole and (by_time or request.limit):
         return []  # the highest may be among what is not shown

@@ -164,13 +164,21 @@ def _aggregate(request: Request, limit: int) -> Select:
         unit = " %"
     if not keys:
         return Select(f"SELECT {value} AS value FROM {rows}", is_single=True, unit=unit)
-    by_time = request.period and not request.limit
     direction = "ASC" if request.ascending else "DESC"
-    order = ", ".join(keys) if by_time else f"value {direction} NULLS LAST, {keys[0]}"
-    count = min(request.limit or limit + 1, limit + 1)
+    ranked = f"value {direction} NULLS LAST, {keys[0]}"
+    count, best = min(request.limit or limit + 1, limit + 1), ""
+    if request.limit_per_group:
+        rank = f"row_number() OVER (PARTITION BY {keys[0]} ORDER BY {value} {direction} NULLS LAST)"
+        ranked, count, best = (
+            f"{keys[0]}, {ranked}",
+            limit + 1,
+            f"QUALIFY {rank} <= {request.limit} ",
+        )
+    by_time = request.period and not request.limit
     return Select(
         f"SELECT {', '.join(labels)}, {value} AS value FROM {rows} "
-        f"GROUP BY {', '.join(keys)} ORDER BY {order} LIMIT {count}",
+        f"GROUP BY {', '.join(keys)} {best}"
+        f"ORDER BY {', '.join(keys) if by_time else ranked} LIMIT {count}",
         unit=unit,
     )
 

@@ -49,6 +49,7 @@ class Request:
     period: Period | None = None
     filters: tuple[Filter, ...] = ()
     limit: int = 0  # groups or rows; 0 for all
+    limit_per_group: bool = False  # for each period or value of the first group
     ascending: bool = False  # smallest first
     chart: Chart | None = None  # None for a table or a number
     between: tuple[str, str] | None = None  # two periods (`2024-02`) or values of the first group

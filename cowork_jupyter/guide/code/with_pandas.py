@@ -162,6 +162,8 @@ class PandasWriter(Writer):
         if request.limit:
             way = "nsmallest" if request.ascending else "nlargest"
             order = f".{way}({request.limit}{', ' + by.rstrip(', ') if by else ''})"
+            if request.limit_per_group:
+                order = f".groupby(level=0, group_keys=False){order}"
         elif request.period == "weekday" and len(keys) == 1:
             days = self.builder.name("days", "weekdays")
             lines.append(call(f"{days} = [", map(literal, WEEKDAYS), "]"))

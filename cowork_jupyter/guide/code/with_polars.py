@@ -104,6 +104,8 @@ class PolarsWriter(Writer):
         head = f".head({request.limit})" if request.limit else ""
         if request.limit:
             order = self._sorted()
+        if request.limit_per_group:
+            head = f".group_by({literal(labels[0])}, maintain_order=True){head}"
         steps = [
             f".drop_nulls({literal(request.groups)})" if request.groups else "",
             f".group_by({', '.join(keys)})",

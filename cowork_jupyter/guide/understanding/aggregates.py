@@ -152,16 +152,38 @@ class RankingBuilder(RequestShaper):
                 request = replace(request, aggregate="min" if ascending else "max")
             if not request.groups:
                 return request
-        if slots.rank is not None and slots.by and not rank and not self._by_measure(request):
+        request, is_within = self._within_groups(request)
+        is_extreme = slots.by and not rank and not is_within
+        if is_extreme and not self._by_measure(request):
             extreme: Aggregate = "min" if ascending else "max"
-            return replace(request, aggregate=extreme) if not slots.aggregates else request
-        is_named = bool(request.groups) and request.groups[0] == self._label()
+            is_free = bool(request.columns) and not slots.aggregates
+            return replace(request, aggregate=extreme) if is_free else request
+        ranked = request.groups[-1 if is_within else 0] if request.groups else ""
+        is_named = bool(ranked) and ranked == self._label()
         if is_named and not slots.aggregates and request.aggregate == "mean":
             request = replace(request, aggregate="min" if ascending else "max")
         many = any(column in slots.plural for column in request.groups)
         many = many or (is_named and slots.row_noun.endswith("s") and not slots.which)
         limit = rank or (_MANY if many else 1)
-        return replace(request, limit=limit, ascending=ascending)
+        return replace(request, limit=limit, limit_per_group=is_within, ascending=ascending)
+
+    def _within_groups(self, request: Request) -> tuple[Request, bool]:
+        """`The best product of each region`: the region comes first."""
+        outer = tuple(group for group in request.groups if group in self.slots.by)
+        inner = tuple(group for group in request.groups if group not in self.slots.by)
+        inner = inner or self._row_names(request)
+        if not inner or len(outer) + bool(request.period) != 1:
+            return request, False
+        return replace(request, groups=(*outer, *inner)), True
+
+    def _row_names(self, request: Request) -> tuple[str, ...]:
+        """The column that names each row, where rows are ranked: `the best paid employee`."""
+        slots, label = self.slots, self.table.column(self._label())
+        is_ranked = bool(slots.rank) and not slots.columns
+        if label is None or label in self.table.categories or request.aggregate == "count":
+            return ()
+        is_free = label.name not in (*request.groups, *request.columns)
+        return (label.name,) if is_free and (slots.is_one_row or is_ranked) else ()
 
     def _by_measure(self, request: Request) -> bool:
         return bool(set(self.slots.by) & set(request.columns)) or bool(self.slots.which)
@@ -185,14 +207,16 @@ class RankingBuilder(RequestShaper):
             slots.blocking.append(slots.newest)
             return None
         time = slots.time or self.names.year
-        newest = Request("aggregate", self.table, (time,), "max", (label.name,))
-        return self._filtered(replace(newest, limit=slots.rank or slots.limit or 1))
+        outer = tuple(slots.by[:1])
+        newest = Request("aggregate", self.table, (time,), "max", (*outer, label.name))
+        limit = slots.rank or slots.limit or 1
+        return self._filtered(replace(newest, limit=limit, limit_per_group=bool(outer)))
 
     def _best_rows(self, measure: str) -> Request | None:
         """`Top 3 movies by votes`, if a column names each row."""
         slots, label = self.slots, self.table.column(self._label())
-        more = slots.which or slots.counts or slots.period or len(slots.by) > 1
-        if more or not slots.rows:
+        outer = tuple(column for column in slots.by if column != measure)
+        if slots.which or slots.counts or slots.period or len(outer) > 1 or not slots.rows:
             return None
         if label is None:
             slots.wants_group = True
@@ -201,9 +225,11 @@ class RankingBuilder(RequestShaper):
         is_name = bool({"name", "title"} & set(words_of(label.name)))
         is_group = label in self.table.categories and not is_name
         aggregate = usual_aggregate(measure) if is_group else "max"
-        request = Request("aggregate", self.table, (measure,), aggregate, (label.name,))
+        groups = (*outer, label.name)
+        request = Request("aggregate", self.table, (measure,), aggregate, groups)
         ascending = self._ascending(request)
-        request = replace(request, limit=slots.rank or _MANY, ascending=ascending)
+        limit = slots.rank or _MANY
+        request = replace(request, limit=limit, limit_per_group=bool(outer), ascending=ascending)
         return self._filtered(self._charted(request))
 
     def _most_frequent(self) -> Request | None:
@@ -290,7 +316,7 @@ class AggregateBuilder(RankingBuilder):
         if slots.verb_column:
             return (slots.verb_column,), self._usual(slots.verb_column)
         grouped = slots.by or slots.columns or slots.which or slots.period
-        ranks_rows = slots.rank is not None and not grouped
+        ranks_rows = slots.rank is not None and (not grouped or slots.is_one_row)
         if (slots.rows and not ranks_rows) or slots.counts or self._lists():
             return (), "count"
         main = main_measure(self.names)

@@ -194,6 +194,12 @@ class _Parser:
         if not fields["ascending"]:
             self.expect("top")
         fields["limit"] = self.number()
+        if self.accept("of each"):
+            first = next(iter(fields.get("groups", ())), "")
+            is_first = (
+                self.accept(fields["period"]) if fields.get("period") else self.code() == first
+            )
+            fields["limit_per_group"] = is_first or _reject()
 
     def checked(self, request: Request) -> Request:
         """All names must exist; a date filter determines `time`."""

@@ -115,5 +115,8 @@ def _order(request: Request) -> str:
     if request.verb == "preview":
         return ""
     if request.limit:
-        return f", {'bottom' if request.ascending else 'top'} {request.limit}"
+        best = f", {'bottom' if request.ascending else 'top'} {request.limit}"
+        if not request.limit_per_group:
+            return best
+        return f"{best} of each {request.period or code_span(request.groups[0])}"
     return ", smallest first" if request.ascending else ""

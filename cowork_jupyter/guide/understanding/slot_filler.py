@@ -157,7 +157,7 @@ class SlotFiller(RowFiller):
         whole = tag.detail.isdigit() and len(tag.detail) < 6
         if whole and self._kind(at + 1) == "rank":
             return
-        if whole and self._kind(at + 1) == "superlative":
+        if whole and (self._kind(at + 1) == "superlative" or self._kind(at - 1) == "which"):
             self.slots.rank = int(tag.detail)
         elif whole and (self._kind(at + 1) in ("rows", "stem") or "preview" in self.slots.verbs):
             self.slots.limit = int(tag.detail)

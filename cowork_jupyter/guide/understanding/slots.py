@@ -78,6 +78,12 @@ class RequestSlots:
         dates = self.table.names_of("date")
         return next((column for column in self.dates if column in dates), dates[0] if dates else "")
 
+    @property
+    def is_one_row(self) -> bool:
+        """`The biggest order`, `the oldest passenger`."""
+        is_singular = bool(self.row_noun or self.superlative) and not self.row_noun.endswith("s")
+        return self.rows and is_singular
+
     def add(self, name: str, column_list: list[str]) -> None:
         if name not in column_list:
             column_list.append(name)

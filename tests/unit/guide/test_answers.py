@@ -67,6 +67,19 @@ def test_an_answer_says_what_was_understood_and_then_the_true_numbers(
 
 
 @pytest.mark.process
+def test_the_best_of_each_group_are_those_of_that_group(
+    desk: Desk, sales: list[dict[str, str]]
+) -> None:
+    said = ask(desk, "which 2 products sell best in each region?")
+    frame = pd.DataFrame(sales).astype({"units": int})
+    regions = frame.region.str.strip().str.lower()
+    best = frame.groupby([regions, "product"]).units.sum().groupby(level=0, group_keys=False)
+    for (region, product), units in best.nlargest(2).items():
+        assert f"| {region} | {product} | {units:,} |" in said
+    assert said.count("\n|") == 2 + 2 * regions.nunique()
+
+
+@pytest.mark.process
 def test_one_number_is_one_number(desk: Desk, sales: list[dict[str, str]]) -> None:
     assert f"\n\n{len(sales)}\n" in ask(desk, "how many rows are there?")
     total = sum(int(row["units"]) for row in sales if row["date"].startswith("2024-03"))

@@ -22,7 +22,18 @@ from cowork_jupyter.guide.understanding import sentence, understand
 
 from .workspaces import WORKSPACES
 
-FILES = ("known", "unseen", "others", "more", "everyday", "last", "newcomers", "nouns", "keys")
+FILES = (
+    "known",
+    "unseen",
+    "others",
+    "more",
+    "everyday",
+    "last",
+    "newcomers",
+    "nouns",
+    "keys",
+    "within",
+)
 
 
 def cases() -> Iterator[tuple[str, str, str]]:

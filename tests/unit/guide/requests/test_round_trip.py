@@ -103,6 +103,7 @@ def requests(draw: st.DrawFn) -> Request:
         groups=groups,
         period=period,
         limit=limit,
+        limit_per_group=bool(limit and (groups or period)) and draw(st.booleans()),
         ascending=draw(st.booleans()),
         chart=draw(st.sampled_from(["bar", "line", "pie", None])),
         **(fields | time),
