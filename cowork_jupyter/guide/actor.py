@@ -1,4 +1,4 @@
-"""The guide as actor: writes code, runs it, reads what came out, and asks when it must."""
+"""The guide as actor: answers plain questions; else writes and runs code, and reads its output."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import replace
 from ..domain.errors import NotFound
 from ..domain.plurals import count_of
 from . import texts
+from .answers import answer_question, corrected_request
 from .code import Choices, CodeCell, cells_for, packages_for, script_name
 from .findings import findings, ranges
-from .interpretation import requests_for
+from .interpretation import interpret
 from .notebook import cells_in, explain_cells, moves, notebook_intent
 from .request import Request
 from .runner import CodeFailed, CodeRunner, NoRunner, find_runner
@@ -38,7 +39,7 @@ _WITHOUT = {**_NO_CHART, "sklearn": "I can only score a guess by group"}
 
 
 def act(script: Script) -> str:
-    text = script.run.request
+    text = corrected_request(script.run.request) or script.run.request
     intent = notebook_intent(text)
     if intent == "order":
         return reorder_notebook(script, text)
@@ -47,11 +48,14 @@ def act(script: Script) -> str:
     talk = "" if script.run.is_step else small_talk(script, text)
     if talk:
         return talk
-    requests = requests_for(script, text)
+    meaning = interpret(script, text)
+    answer = "" if script.run.is_step else answer_question(script, text, meaning)
+    if answer:
+        return answer
     try:
         runner = find_runner(script)
         reports: list[str] = []
-        for request in requests:
+        for request in meaning.requests:
             if reports:
                 runner.start_request()
             reports.append(_run_request(request, runner))

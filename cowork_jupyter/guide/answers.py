@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
+from ..domain.figures import OR_INSTEAD
 from ..domain.plurals import count_of
+from . import texts
+from .interpretation import Interpretation
 from .queries import Select, comparison, select_for
 from .request import Request
 from .script import Script
 from .sources import run_query
 from .tables import Table
+from .understanding import sentence
+from .understanding.language import is_question
 from .understanding.sentences import measure
 from .understanding.understand import step_title
 
 MAX_ROWS = 20
 _MAX_CELL = 60
 _MAX_CHANGED = 6
+_MEANT = "You mean: "
+# how the service reports a corrected assumption
+_CORRECTION = re.compile(
+    rf"Wrong assumption: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
+    r"Instead: (?P<instead>.*)",
+    re.DOTALL,
+)
+
+
+def answer_question(script: Script, text: str, meaning: Interpretation) -> str:
+    """Empty if it is no question, or a read-only query cannot answer it."""
+    if not is_question(text):
+        return ""
+    answers = [answer_request(script, request) for request in meaning.requests]
+    if not all(answers):
+        return ""
+    assumed = "\n".join(f"- {each}" for each in list_assumptions(meaning.requests, meaning))
+    return texts.sign("\n\n".join([*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]))
+
+
+def list_assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
+    """The user can correct these."""
+    taken, same = [], attrgetter("verb", "table", "filters")
+    for request in requests:
+        others = [other for other in meaning.alternatives if same(other) == same(request)]
+        if others:
+            listed = "; ".join(sentence(other) for other in others[:3])
+            taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
+    return [*taken, *meaning.notes]
+
+
+def corrected_request(text: str, actions: Sequence[str] = ()) -> str:
+    """The question, or these actions of a plan, with the corrected assumption replaced."""
+    said = _CORRECTION.match(text)
+    if said is None:
+        return ""
+    assumed, instead = (said["assumed"] or "").casefold(), said["instead"].strip()
+    if not assumed:
+        return "; ".join([*actions, instead])
+    replaced = [instead if action.casefold() == assumed else action for action in actions]
+    if replaced != list(actions):
+        return "; ".join(replaced)
+    return f"What is the {instead}?"  # it was an answer, so this is to be one
 
 
 def answer_request(script: Script, request: Request) -> str:

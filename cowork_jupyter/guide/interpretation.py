@@ -65,10 +65,6 @@ class Interpretation:
     tables: tuple[Table, ...] = field(default=(), repr=False)
 
 
-def requests_for(script: Script, text: str) -> list[Request]:
-    return list(interpret(script, text).requests)
-
-
 def interpret(script: Script, text: str) -> Interpretation:
     text, *more = re.split(r"\n\s*\n", text[:_MAX_LENGTH].strip(), maxsplit=1)
     files = all_files(script)

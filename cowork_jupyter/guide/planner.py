@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 from ..domain.contexts import DONE
-from ..domain.figures import OR_INSTEAD
 from . import texts
 from .actor import explain_notebook
-from .answers import answer_request
+from .answers import answer_question, corrected_request, list_assumptions
 from .code import script_name
-from .interpretation import Interpretation, interpret, remembered_gaps
+from .interpretation import interpret, remembered_gaps
 from .notebook import cells_in, moves, notebook_intent
 from .request import Gaps, Request
 from .runner import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
@@ -22,21 +20,12 @@ from .script import Script
 from .smalltalk import small_talk
 from .sources import all_files, notebook_for
 from .tables import Table
-from .understanding import sentence
-from .understanding.language import is_question
 from .understanding.request_builder import gaps_in
 from .understanding.sentences import GAPS
 from .understanding.understand import step_title
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
-_MEANT = "You mean: "
-# how the service reports a corrected assumption
-_CORRECTION = re.compile(
-    rf"Wrong assumption: (?:{_MEANT}(?P<assumed>[^\n]*)|[^\n]*)\n"
-    r"Instead: (?P<instead>.*)",
-    re.DOTALL,
-)
 _LARGE = 500_000
 _REASONS = {
     "profile": "Later steps build on what the table actually contains.",
@@ -66,53 +55,18 @@ def plan(script: Script) -> str:
     if talk:
         return talk
     meaning = interpret(script, text)
+    answer = "" if script.run.replans else answer_question(script, text, meaning)
+    if answer:
+        return answer
     requests = [_with_gaps(script, request, text) for request in meaning.requests]
     goal = " ".join([text, *_gaps_chosen(requests, text)])
-    if is_question(text) and not script.run.replans:
-        answered = [answer_request(script, request) for request in requests]
-        if all(answered):
-            return _answered(answered, requests, meaning)
     finished = _finished(script)
     requests = [request for request in requests if step_title(request) not in finished]
     if not requests:
         script.fail(texts.what_i_can_do(is_step=False))
     tools, notebook = _tools(script)
     steps = [_step(request, tools, notebook) for request in requests]
-    return _as_plan(goal, steps, _risks(requests), requests, _assumptions(requests, meaning))
-
-
-def _answered(answers: Sequence[str], requests: Sequence[Request], meaning: Interpretation) -> str:
-    assumed = "\n".join(f"- {assumption}" for assumption in _assumptions(requests, meaning))
-    parts = [*answers, *([f"Assumptions:\n{assumed}"] if assumed else [])]
-    return texts.sign("\n\n".join(parts))
-
-
-def _assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
-    """The user can correct these."""
-    taken, same = [], attrgetter("verb", "table", "filters")
-    for request in requests:
-        others = [other for other in meaning.alternatives if same(other) == same(request)]
-        if others:
-            listed = "; ".join(sentence(other) for other in others[:3])
-            taken.append(f"{_MEANT}{sentence(request)}{OR_INSTEAD}{listed}.")
-    return [*taken, *meaning.notes]
-
-
-def _corrected(script: Script) -> str:
-    """The plan's actions with the corrected assumption replaced."""
-    said = _CORRECTION.match(script.run.request)
-    if said is None:
-        return ""
-    assumed, instead = (said["assumed"] or "").casefold(), said["instead"].strip()
-    actions = (
-        [step.action for step in script.conversation.plan.steps] if script.conversation.plan else []
-    )
-    if not assumed:
-        return "; ".join([*actions, instead])
-    replaced = [instead if action.casefold() == assumed else action for action in actions]
-    if replaced != actions:
-        return "; ".join(replaced)
-    return f"What is the {instead}?"  # it was an answer, so this is to be one
+    return _as_plan(goal, steps, _risks(requests), requests, list_assumptions(requests, meaning))
 
 
 def _finished(script: Script) -> set[str]:
@@ -124,7 +78,8 @@ def _finished(script: Script) -> set[str]:
 def _request(script: Script) -> str:
     """A request that only adds something extends the current goal."""
     run = script.run
-    corrected = _corrected(script)
+    plan = script.conversation.plan
+    corrected = corrected_request(run.request, [step.action for step in plan.steps] if plan else [])
     if corrected:
         return corrected
     return f"{run.goal}; {run.request}" if run.goal and _ADDS.search(run.request) else run.request

@@ -327,6 +327,19 @@ def test_a_cell_says_what_another_one_asks_permission_for(
     assert "waits for your permission: pip install pyarrow\n" in busy.markdown
 
 
+@pytest.mark.slow
+def test_a_cell_does_not_show_the_whole_change_that_another_one_asks_permission_for(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("create_file", path="a.txt", content="one\ntwo\n"), text("Done."))
+    cells = open_notebook()
+    context = cells.run("%%act\nWrite it", "c1").card["context_id"]
+    while not get(server, f"context/{context}/permissions")["items"]:
+        time.sleep(0.05)
+    busy = cells.run("%%act\nSomething else", "c2")
+    assert "waits for your permission: `create_file` `a.txt`\n" in busy.markdown
+
+
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     cells = open_notebook()
     shown = cells.run("%cowork role reviewer")

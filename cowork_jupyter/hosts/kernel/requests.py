@@ -251,11 +251,16 @@ def _activity_text(card: dict[str, Any]) -> str:
     if questions:
         return f"waits for your answer: {short(questions[0]['question'], 200)}"
     if permissions:
-        preview, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
-        return (
-            f"waits for your permission: {short(str(preview.get('text') or resource or ''), 200)}"
-        )
+        return f"waits for your permission: {_call_text(permissions[0])}"
     return f"is still working on: {short(card['title'], 200)}"
+
+
+def _call_text(permission: dict[str, Any]) -> str:
+    preview = permission.get("shown") or {}
+    if preview.get("kind") == "command":
+        return short(preview["text"], 200)
+    named = [permission["tool"], short(str(permission.get("resource") or ""), 200)]
+    return " ".join(f"`{name}`" for name in named if name)
 
 
 def _cell_link(session: KernelSession, job: dict[str, Any]) -> str:

@@ -45,8 +45,8 @@ def sales(desk: Desk) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def ask(desk: Desk, text: str) -> str:
-    said = desk.ask(text, AgentRole.PLANNER)
+def ask(desk: Desk, text: str, role: AgentRole = AgentRole.PLANNER) -> str:
+    said = desk.ask(text, role)
     assert not said.startswith("{"), said
     assert {call["tool"] for call in desk.calls} <= {"list_directory", "read_file", "query_table"}
     return said
@@ -88,13 +88,16 @@ def test_one_number_is_one_number(desk: Desk, sales: list[dict[str, str]]) -> No
 
 
 @pytest.mark.process
-def test_what_else_could_be_meant_is_said(desk: Desk, sales: list[dict[str, str]]) -> None:
-    said = ask(desk, "what is the revenue by region?")
+@pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
+def test_what_else_could_be_meant_is_said(
+    desk: Desk, sales: list[dict[str, str]], role: AgentRole
+) -> None:
+    said = ask(desk, "what is the revenue by region?", role)
     assert said.startswith("**Sum of `revenue` by `region`")
     (assumed, _) = assumptions_in(said)
     assert assumed.alternatives == ["mean of `revenue` by `region` in `sales.csv`"]
     news = f"Wrong assumption: {assumed.text}\nInstead: {assumed.alternatives[0]}"
-    assert ask(desk, news).startswith("**Mean of `revenue` by `region`")
+    assert ask(desk, news, role).startswith("**Mean of `revenue` by `region`")
     assert sales
 
 
