@@ -199,17 +199,20 @@ class RankingBuilder(RequestShaper):
         return self._filtered(replace(request, ascending=slots.ascending))
 
     def _newest(self) -> Request | None:
-        """`The newest employee`, if a column names each row."""
+        """`The newest employee`, if a column names each row; else only when that was."""
         slots, label = self.slots, self.table.column(self._label())
         if not slots.newest:
             return None
+        time, outer = slots.time or self.names.year, tuple(slots.by[:1])
+        how: Aggregate = "min" if slots.ascending else "max"
+        newest = Request("aggregate", self.table, (time,), how, outer)
+        if slots.asks_when:
+            return self._filtered(newest)
         if label is None or label in self.table.categories:
-            slots.blocking.append(slots.newest)
-            return None
-        time = slots.time or self.names.year
-        outer = tuple(slots.by[:1])
-        newest = Request("aggregate", self.table, (time,), "max", (*outer, label.name))
+            slots.blocking += [] if outer else [slots.newest]
+            return self._filtered(newest) if outer else None
         limit = slots.rank or slots.limit or 1
+        newest = replace(newest, groups=(*outer, label.name), ascending=slots.ascending)
         return self._filtered(replace(newest, limit=limit, limit_per_group=bool(outer)))
 
     def _best_rows(self, measure: str) -> Request | None:

@@ -300,9 +300,12 @@ class RowFiller(ConditionFiller):
         return (found and is_place) or any(measure.kind == "time range" for measure in sources)
 
     def _is_newest(self, at: int, tag: Tag) -> bool:
-        """`The latest hire`, in a table with dates."""
+        """`The latest hire`, `the first order`, `who came last`, in a table with dates."""
         is_row = self._kind(at + 1) in ("stem", "events") or "recently" in tag.text.lower()
-        return is_row and bool(self.slots.time or self.names.year)
+        if tag.kind == "rank" and is_row:
+            is_row = not self.tags[at + 1].text.lower().endswith("s")
+        asks = any(other.kind in ("who", "when") for other in self.tags)
+        return (is_row or asks) and bool(self.slots.time or self.names.year)
 
     def _is_first(self, at: int) -> bool:
         """`Youngest first` is a sort order."""
@@ -316,7 +319,7 @@ class RowFiller(ConditionFiller):
         return before.kind in ("stem", "events", "rows") or before.text.lower() in people
 
     def _finish_flags(self) -> None:
-        """A rate is a share of rows within each group; to rank groups, rows can only be counted."""
+        """A rate is a share of rows within each group; shares of all groups are shown."""
         slots = self.slots
         measured = set(self.names.table.names_of("number")) & set(slots.columns)
         if slots.aggregates == ["mean"] and slots.pairs and self._wants_rate() and not measured:
@@ -333,10 +336,9 @@ class RowFiller(ConditionFiller):
         slots.columns = [column for column in slots.columns if column in numbers]
         slots.rows = True
         if slots.rank is not None and (slots.by or slots.which or slots.period):
-            slots.aggregates, slots.counts = [], True
-            slots.ignored += [tag.text for tag in self.tags if tag.kind == "aggregate"]
-        else:
-            slots.aggregates, slots.counts = ["share"], False
+            slots.rank = None
+            slots.ignored += [tag.text for tag in self.tags if tag.kind == "rank"]
+        slots.aggregates, slots.counts = ["share"], False
         slots.add(slots.rate_column, slots.by)
 
     def _unused(self) -> None:

@@ -83,6 +83,9 @@ class RequestBuilder(AggregateBuilder):
         """Several measures or aggregates become one request each."""
         slots = self.slots
         numbers = self._numbers(slots.columns)
+        if slots.both_ends:
+            slots.both_ends = False
+            return [*self._end(ascending=False), *self._end(ascending=True)]
         if slots.counts and slots.rows and slots.aggregates and slots.aggregated:
             groups = tuple(self._groups(tuple(numbers)))
             counted = self._with_time(Request("aggregate", self.table, (), "count", groups))
@@ -97,6 +100,10 @@ class RequestBuilder(AggregateBuilder):
             how = slots.aggregates[0] if slots.aggregates else None
             return [self._aggregate(how, name) for name in numbers]
         return []
+
+    def _end(self, *, ascending: bool) -> list[Request]:
+        self.slots.ascending = ascending
+        return self._several() or [self._aggregate(next(iter(self.slots.aggregates), None))]
 
     def alternatives(self, request: Request) -> list[Request]:
         found: list[Request] = []

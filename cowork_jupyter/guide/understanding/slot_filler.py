@@ -102,6 +102,8 @@ class SlotFiller(RowFiller):
                 slots.by = slots.by or [tag.value]
                 self.used.add(at + 1)
             case "superlative":
+                is_other_end = slots.superlative is not None and tag.plural != slots.ascending
+                slots.both_ends = slots.both_ends or is_other_end
                 slots.superlative = tag
                 slots.ascending = slots.ascending or tag.plural
             case "verb column":
@@ -145,11 +147,18 @@ class SlotFiller(RowFiller):
         count = int(float(self.tags[place].detail)) if number else 0
         if number:
             self.used.add(place)
+        if tag.detail == "first" and not number and self._is_newest(at, tag):
+            slots.newest, slots.ascending = tag.text, True
+            return
         if tag.detail == "first":
             slots.limit = count or 5
             return
+        is_bottom = tag.detail == "bottom"
+        slots.both_ends = slots.both_ends or (
+            slots.rank is not None and slots.ascending != is_bottom
+        )
         slots.rank = max(count, slots.rank or 0)
-        slots.ascending = tag.detail == "bottom"
+        slots.ascending = is_bottom
         slots.frequent = tag.detail == "frequent"
         slots.by_quality = bool(_BEST_OR_WORST & set(normalize(tag.text).split()))
 
@@ -170,13 +179,20 @@ class SlotFiller(RowFiller):
         is_row = tag.kind == "stem" or tag.text.lower() in _ROWS
         if follows_by and "mean" in slots.aggregates and is_row:
             pass  # the average per order is that of all rows
-        elif tag.others and not (self._counting(at) or self._is_table(at) or self._is_source(at)):
+        elif tag.others and not (
+            self._counting(at) or self._is_table(at) or self._is_source(at) or self._is_listed(at)
+        ):
             self._column(at, Tag("column", tag.others[0], tag.text), follows_by=follows_by)
         elif follows_by:
             self._missing_group(tag.text)
         else:
             slots.rows = True
             slots.row_noun = tag.text
+
+    def _is_listed(self, at: int) -> bool:
+        """`The first 10 orders` are rows."""
+        first, number = self.tags[max(0, at - 2)], self._kind(at - 1)
+        return number == "number" and (first.kind, first.detail) == ("rank", "first")
 
     def _missing_group(self, word: str) -> None:
         self.slots.unknown.append(word)

@@ -46,6 +46,7 @@ class RequestSlots:
     row_noun: str = ""  # that noun
     rank: int | None = None  # how many come first; 0 if unspecified
     ascending: bool = False
+    both_ends: bool = False  # `the highest and the lowest`
     frequent: bool = False  # the groups with the most rows are wanted
     by_quality: bool = False  # ranked by `best` or `worst`, which may mean lowest or highest
     superlative: Tag | None = None  # a superlative that implies its column
@@ -63,7 +64,7 @@ class RequestSlots:
     picks_rows: bool = False  # rows that lack a value, or that a boolean column selects
     rate_column: str = ""  # the boolean column whose rate is wanted
     sorts: bool = False
-    newest: str = ""  # the word for the row with the latest date
+    newest: str = ""  # the word for the row with the latest date, or the first if `ascending`
     score: float = 0.0
     # other columns that a word may mean, by the chosen one
     alternatives: dict[str, tuple[str, ...]] = field(default_factory=dict)
