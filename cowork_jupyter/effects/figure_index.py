@@ -86,7 +86,8 @@ class Numbers:
 def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) -> list[Figure]:
     """The distinct figures of a text, each with the first output that contains it.
 
-    Outputs are ordered best first. Numbers in `known`, such as the user's own words, are left out.
+    Outputs are ordered best first. Numbers in `known`, such as the user's own words, are left out,
+    and so are those that only an output without a source has.
     """
     found: dict[str, Figure] = {}
     in_order, never_listed = list(outputs), list(known)
@@ -94,8 +95,9 @@ def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) 
         if figure.text in found or any(output.numbers.have(figure) for output in never_listed):
             continue
         has_it = next((output for output in in_order if output.numbers.have(figure)), None)
-        source = has_it.source if has_it else None
-        found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
+        if has_it is None or has_it.source:
+            source = has_it.source if has_it else None
+            found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
     return list(found.values())
 
 

@@ -46,7 +46,7 @@ def answer_question(script: Script, text: str, meaning: Interpretation) -> str:
 
 def list_assumptions(requests: Sequence[Request], meaning: Interpretation) -> list[str]:
     """The user can correct these."""
-    taken, same = [], attrgetter("verb", "table", "filters")
+    taken, same = [], attrgetter("verb", "table", "filters", "period", "chart", "limit")
     for request in requests:
         others = [other for other in meaning.alternatives if same(other) == same(request)]
         if others:

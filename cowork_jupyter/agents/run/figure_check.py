@@ -102,12 +102,12 @@ class FigureCheck:
         return result.ok and (is_table or (tool is not None and tool.category in _DATA_TOOLS))
 
     def _sources(self) -> tuple[list[Output], list[Output]]:
-        """The outputs, newest first and stale ones last; and what needs no source: the user's
-        words, facts given with them, and numbers in code.
+        """The outputs, newest first, then stale ones and the facts that were given; and what needs
+        no source: the user's words and numbers in code.
         """
         fresh: list[Output] = []
         stale: list[Output] = []
-        known = [Output(self.given_facts)]
+        known: list[Output] = []
         rewritten: set[str] = set()
         for message in self._newest():
             data = message.data
@@ -124,7 +124,8 @@ class FigureCheck:
             elif message.role == "user" and not isinstance(data, TaskAssignmentData):
                 known.append(self._known(message, message.text))
         effects = self.log.journal.store.data_effects(self.log.context_id)
-        return [*fresh, *map(Output.of_effect, reversed(effects)), *stale], known
+        changed = map(Output.of_effect, reversed(effects))
+        return [*fresh, *changed, *stale, Output(self.given_facts)], known
 
     def _newest(self) -> Iterator[Message]:
         room = MAX_CHARACTERS

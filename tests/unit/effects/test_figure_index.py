@@ -123,6 +123,13 @@ def test_what_is_known_is_nobodys_finding() -> None:
     assert look_up("Of your 4711 rows", [], [Output("I have 4711 rows")]) == []
 
 
+def test_facts_without_a_source_need_none_but_an_output_comes_first() -> None:
+    facts, call = Output("salary from 30000 to 69000"), FigureSource(call_id="call_1")
+    assert look_up("At most 69,000", [facts]) == []
+    (figure,) = look_up("From 30,000 to 69,000", [Output("69000", call), facts])
+    assert (figure.text, figure.source) == ("69,000", call)
+
+
 def test_tables_around_a_run_are_a_source() -> None:
     before = TableState(rows=12431, columns=14)
     paid = FieldState(name="amount", type="float64", missing=37, total=1918233.17)

@@ -154,6 +154,17 @@ def test_a_guess_is_an_assumption_that_the_user_can_correct(desk: Desk) -> None:
     assert after == ["Profile `data/sales.csv`", f"B{instead[1:]}"]
 
 
+def test_each_assumption_offers_what_else_its_own_step_may_mean(desk: Desk) -> None:
+    made = Plan.model_validate(
+        desk.plan("top 2 regions by units in sales.csv, then plot units by region")
+    )
+    ranked, drawn = (one for one in made.assumptions if one.text.startswith("You mean"))
+    assert all(option.endswith(", top 2") for option in ranked.alternatives)
+    assert all(option.startswith("bar chart") for option in drawn.alternatives)
+    assert ranked.alternatives
+    assert drawn.alternatives
+
+
 def test_what_comes_after_cleaning_works_on_what_was_cleaned(desk: Desk) -> None:
     made = desk.plan("clean people.csv, then plot age by town")
     assert "in `people_clean.csv`" in actions(made)[1]
