@@ -95,9 +95,10 @@ def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) 
         if figure.text in found or any(output.numbers.have(figure) for output in never_listed):
             continue
         has_it = next((output for output in in_order if output.numbers.have(figure)), None)
-        if has_it is None or has_it.source:
-            source = has_it.source if has_it else None
-            found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
+        if has_it and not has_it.source:
+            continue
+        source = has_it.source if has_it else None
+        found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
     return list(found.values())
 
 

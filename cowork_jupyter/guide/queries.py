@@ -165,20 +165,18 @@ def _aggregate(request: Request, limit: int) -> Select:
     if not keys:
         return Select(f"SELECT {value} AS value FROM {rows}", is_single=True, unit=unit)
     direction = "ASC" if request.ascending else "DESC"
-    ranked = f"value {direction} NULLS LAST, {keys[0]}"
-    count, best = min(request.limit or limit + 1, limit + 1), ""
+    order, count = [f"value {direction} NULLS LAST", keys[0]], request.limit or limit + 1
+    best = ""
     if request.limit_per_group:
-        rank = f"row_number() OVER (PARTITION BY {keys[0]} ORDER BY {value} {direction} NULLS LAST)"
-        ranked, count, best = (
-            f"{keys[0]}, {ranked}",
-            limit + 1,
-            f"QUALIFY {rank} <= {request.limit} ",
-        )
-    by_time = request.period and not request.limit
+        ranked = ", ".join([f"{value} {direction} NULLS LAST", *keys[1:]])
+        rank = f"row_number() OVER (PARTITION BY {keys[0]} ORDER BY {ranked})"
+        best, count = f"QUALIFY {rank} <= {request.limit} ", limit + 1
+        order = [keys[0], order[0], *keys[1:]]
+    elif request.period and not request.limit:
+        order = keys
     return Select(
-        f"SELECT {', '.join(labels)}, {value} AS value FROM {rows} "
-        f"GROUP BY {', '.join(keys)} {best}"
-        f"ORDER BY {', '.join(keys) if by_time else ranked} LIMIT {count}",
+        f"SELECT {', '.join(labels)}, {value} AS value FROM {rows} GROUP BY {', '.join(keys)} "
+        f"{best}ORDER BY {', '.join(order)} LIMIT {min(count, limit + 1)}",
         unit=unit,
     )
 

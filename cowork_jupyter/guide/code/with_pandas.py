@@ -21,6 +21,7 @@ from .writer import Writer, membership
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 PERIODS: dict[Period, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
+_EACH_GROUP = ".groupby(level=0, group_keys=False)"
 _MANY = 20  # groups that a chart can show
 
 
@@ -163,7 +164,7 @@ class PandasWriter(Writer):
             way = "nsmallest" if request.ascending else "nlargest"
             order = f".{way}({request.limit}{', ' + by.rstrip(', ') if by else ''})"
             if request.limit_per_group:
-                order = f".groupby(level=0, group_keys=False){order}"
+                order = self._best_of_each(by) if several else f"{_EACH_GROUP}{order}"
         elif request.period == "weekday" and len(keys) == 1:
             days = self.builder.name("days", "weekdays")
             lines.append(call(f"{days} = [", map(literal, WEEKDAYS), "]"))
@@ -183,6 +184,10 @@ class PandasWriter(Writer):
             self.draw(charts.group_chart, name, ordered=ordered, most=_MANY if many else 0)
         elif request.chart and several:
             self.draw(charts.cross_table_chart, name)
+
+    def _best_of_each(self, by: str) -> str:
+        ranked = f".sort_values({by}ascending={self.request.ascending})"
+        return f"{ranked}.groupby(level=0).head({self.request.limit})"
 
     def _crossed(self, lines: list[str], keys: Sequence[str]) -> None:
         """Two groups: one as rows, the other as columns."""

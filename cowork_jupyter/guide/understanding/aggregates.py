@@ -209,8 +209,10 @@ class RankingBuilder(RequestShaper):
         if slots.asks_when:
             return self._filtered(newest)
         if label is None or label in self.table.categories:
-            slots.blocking += [] if outer else [slots.newest]
-            return self._filtered(newest) if outer else None
+            if outer:
+                return self._filtered(newest)
+            slots.blocking.append(slots.newest)
+            return None
         limit = slots.rank or slots.limit or 1
         newest = replace(newest, groups=(*outer, label.name), ascending=slots.ascending)
         return self._filtered(replace(newest, limit=limit, limit_per_group=bool(outer)))

@@ -195,10 +195,8 @@ class _Parser:
             self.expect("top")
         fields["limit"] = self.number()
         if self.accept("of each"):
-            first = next(iter(fields.get("groups", ())), "")
-            is_first = (
-                self.accept(fields["period"]) if fields.get("period") else self.code() == first
-            )
+            period, groups = fields.get("period"), fields.get("groups", ())
+            is_first = self.accept(period) if period else (self.code(),) == groups[:1]
             fields["limit_per_group"] = is_first or _reject()
 
     def checked(self, request: Request) -> Request:
