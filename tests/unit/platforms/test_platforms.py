@@ -45,10 +45,11 @@ def test_macos_works_with_files_and_takes_back_but_confines_nothing(
     seen = visit("macos", str(workspace), given=foreign)
     assert seen["not_imported"] == {}
     assert (seen["sandbox"], seen["problems"]) == ("none", [])
-    hello, counting = seen["answers"].values()
+    hello, counted, drawn = seen["answers"].values()
     assert hello[0] == "completed"
     assert "sales.csv  12 bytes" in hello[1]
-    assert UNCONFINED in counting[1]
+    assert "Number of rows in `sales.csv`" in counted[1]
+    assert UNCONFINED in drawn[1]
     assert "sales.csv" in seen["taken_back"]["changed"]
     assert seen["taken_back"]["removed"] == ["new", "new/deep", "new/deep/file.txt"]
     assert (workspace / "sales.csv").read_text() == TABLE

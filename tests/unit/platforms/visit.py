@@ -53,7 +53,7 @@ async def look_around(workspace: Path) -> dict[str, Any]:
         health = await service.health()
         context = service.conversations.create().id
         answers = {}
-        for text in ("Hello", "How many rows are in sales.csv?"):
+        for text in ("Hello", "How many rows are in sales.csv?", "Plot a by b of sales.csv"):
             sent = service.send_message(context, text)
             assert sent.job_id
             job = await service.jobs.wait(sent.job_id)
