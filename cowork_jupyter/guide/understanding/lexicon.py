@@ -139,7 +139,8 @@ _PHRASES = {
     "|popular|favourite|favorite|beliebteste|beliebtesten|beliebtester"
     "|highest number of|most important|meist|the most|more|mehr",
     "rank:frequent": "most frequent|most common|commonest|haufigste|haufigsten|haufigster"
-    "|most often|most frequently|am haufigsten",
+    "|most often|most frequently|am haufigsten|the most frequent|the most common|the most often"
+    "|the most frequently",
     "rank:bottom": "bottom|worst|least|lowest|smallest|fewest|weakest|poorest|schlechteste"
     "|schlechtesten|schlechtester|am wenigsten|wenigsten|niedrigste|niedrigsten|niedrigster"
     "|kleinste|kleinsten|kleinster|geringste|geringsten|schwachste|schwachsten|schwachster"

@@ -14,7 +14,7 @@ from .slots import main_measure, spans_of_one_length
 from .synonyms import usual_aggregate
 
 _MAX_ALTERNATIVES = 4
-_GROWTH = re.compile(r"\b(?:growth|wachstum)\b", re.IGNORECASE)
+_GROWTH = re.compile(r"\b(?:growth|gr[eo]w|grown|wachstum|gewachsen)\b", re.IGNORECASE)
 _IS_CLEAN = re.compile(r"\s*(?:is|are|how|ist|sind|wie)\b", re.IGNORECASE)
 _GAPS: tuple[tuple[str, Gaps], ...] = (
     (r"\b(?:fill|filled|impute\w*|median|auff\w*llen|f\w*lle)\b", "fill"),
@@ -289,6 +289,8 @@ class RequestBuilder(AggregateBuilder):
     def _compare(self) -> Request | None:
         slots = self.slots
         measure, aggregate = self._measure(self._numbers(slots.columns))
+        if slots.picks_rows and not self._numbers(slots.columns):
+            measure, aggregate = (), "count"  # `did women survive more than men`
         request = Request("compare", self.table, measure, aggregate, tuple(self._groups(measure)))
         spans, values = self._compared_spans(), self._compared_values()
         if "why" in slots.verbs and len(spans) != 2:
