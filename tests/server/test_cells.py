@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 
-from tests.scripted import ScriptedServer, call, plan, stall, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 from tests.unit.hosts.kernel.kernels import Cells, wait_until_ready
 
 from .live import LiveServer
@@ -315,29 +315,23 @@ def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (call("execute_command", command="pip install pyarrow"), "pip install pyarrow"),
+        (call("create_file", path="a.txt", content="one\ntwo\n"), "`create_file` `a.txt`"),
+    ],
+)
 def test_a_cell_says_what_another_one_asks_permission_for(
-    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, asked: Scripted, named: str
 ) -> None:
-    scripted.add(call("execute_command", command="pip install pyarrow"), text("Done."))
+    scripted.add(asked, text("Done."))
     cells = open_notebook()
-    context = cells.run("%%act\nInstall it", "c1").card["context_id"]
+    context = cells.run("%%act\nDo it", "c1").card["context_id"]
     while not get(server, f"context/{context}/permissions")["items"]:
         time.sleep(0.05)
     busy = cells.run("%%act\nSomething else", "c2")
-    assert "waits for your permission: pip install pyarrow\n" in busy.markdown
-
-
-@pytest.mark.slow
-def test_a_cell_does_not_show_the_whole_change_that_another_one_asks_permission_for(
-    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
-) -> None:
-    scripted.add(call("create_file", path="a.txt", content="one\ntwo\n"), text("Done."))
-    cells = open_notebook()
-    context = cells.run("%%act\nWrite it", "c1").card["context_id"]
-    while not get(server, f"context/{context}/permissions")["items"]:
-        time.sleep(0.05)
-    busy = cells.run("%%act\nSomething else", "c2")
-    assert "waits for your permission: `create_file` `a.txt`\n" in busy.markdown
+    assert f"waits for your permission: {named}\n" in busy.markdown
 
 
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
