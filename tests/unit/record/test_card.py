@@ -246,7 +246,7 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
     parameters = {f"key{n}": {"deep": [words] * 50} for n in range(5)}
     calls = [
         message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": parameters})
-        for _ in range(100)
+        for _ in range(20)
     ]
     asking = [Inquiry(id=f"q{n}", context_id="ctx_1", data={"question": words}) for n in range(60)]
     tasks = [
