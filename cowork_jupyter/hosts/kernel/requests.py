@@ -17,6 +17,7 @@ from traitlets import TraitError
 
 from ...domain.errors import CoworkError
 from ...domain.roles import AgentRole
+from ...record.markdown import code
 from .conversations import card_of_open_plan, jobs_of, role_in, role_named
 from .link import CellProblem, Policy
 from .output import NOT_SENT, CellOutput, Note, short, show_status
@@ -260,7 +261,7 @@ def _call_text(permission: dict[str, Any]) -> str:
     if preview.get("kind") == "command":
         return short(preview["text"], 200)
     named = [permission["tool"], short(str(permission.get("resource") or ""), 200)]
-    return " ".join(f"`{name}`" for name in named if name)
+    return " ".join(code(name) for name in named if name)
 
 
 def _cell_link(session: KernelSession, job: dict[str, Any]) -> str:
