@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import duckdb
-
+from .engine import duckdb
 from .order import DescribedColumn, File, Order, TableReply
 from .rows import identifier, text
 from .sources import Tables

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import duckdb
-
+from .engine import duckdb
 from .order import Order, Source, TextOptions
 from .rows import Rows, header_of, identifier, plain_value, sheets_of, tables_of, text
 
