@@ -109,9 +109,9 @@ LINT = [
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end
-    pytest_check("ui", reruns=True),
-    pytest_check("server", reruns=True),
     pytest_check("processes", folder="unit", mark="process"),
+    pytest_check("server", reruns=True),
+    pytest_check("ui", reruns=True),
     pytest_check("unit", mark="not process"),
     pytest_check("security"),
     pytest_check("packaging", slow=True, reruns=True),
@@ -126,7 +126,8 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("local", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
 ]
-AT_ONCE = 2
+AT_ONCE = 3
+"""One more than the cores of a small machine: servers and browsers spend much time waiting."""
 
 
 def quick(checks: list[Check]) -> list[Check]:

@@ -85,6 +85,7 @@ def test_both_outputs_of_a_flaky_test_are_kept_where_the_totals_say(project: Pro
     assert sorted(path.name for path in folder.iterdir()) == ["first.txt", "second.txt"]
 
 
+@pytest.mark.slow
 def test_the_outputs_of_an_earlier_run_are_gone(project: Project) -> None:
     project.check(FLAKY.format("slow"))
     project.check(FINE)
@@ -105,6 +106,7 @@ def test_a_flaky_test_does_not_hide_a_broken_one(project: Project) -> None:
     assert "test_slow" in totals[1]
 
 
+@pytest.mark.slow
 def test_more_than_three_flaky_tests_fail_the_run(project: Project) -> None:
     three = "".join(FLAKY.format(name) for name in "abc")
     assert project.check(three)[-1] == "total: 3 passed, 0 failed"
@@ -142,6 +144,7 @@ def test_unit_and_security_tests_get_no_second_chance() -> None:
     assert without == {"unit", "processes", "effects", "security", "vitest"}
 
 
+@pytest.mark.slow
 def test_whatever_a_test_is_called_it_is_found_again(project: Project) -> None:
     source = """
 import pytest

@@ -179,6 +179,7 @@ def test_yes_and_no_are_read_as_the_file_writes_them_however_long_it_is(desk: De
     assert "| Yes | 800 |" in ask(desk, "what is the total sum by paid?")
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_tables_of_every_format_are_read(desk: Desk) -> None:
     rows = workspaces._employees()

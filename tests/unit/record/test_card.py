@@ -236,7 +236,7 @@ def test_a_list_in_a_failure_stays_a_list() -> None:
     assert "**Error:**\n\n> I can:\n>\n> - read\n> - write" in made.markdown
 
 
-@pytest.mark.parametrize("letter", each(2, ["x", "ü", "語", '"', "\\"]))
+@pytest.mark.parametrize("letter", each(4, ["x", "ü", "語", '"', "\\"]))
 def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
     words = (letter * 7 + " ") * 400
     steps = [

@@ -13,6 +13,7 @@ from cowork_jupyter.guide.smalltalk import topic_of
 from cowork_jupyter.guide.tables import ColumnFacts, Table, table_of
 from cowork_jupyter.guide.understanding import sentence, understand
 from cowork_jupyter.guide.understanding.language import is_question, language_of
+from tests.quick import each
 
 from .workspaces import SALES, WORKSPACES
 
@@ -50,7 +51,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", each(3, HOSTILE), ids=range(len(HOSTILE)))
 def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
     begin = time.thread_time()
     understand(text, WORKSPACES["shop"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.quick import each
 from tests.scripted import ScriptedServer, call, plan, text
 
 from .terminals import PATIENCE, PROGRAM, run, run_here
@@ -248,7 +249,7 @@ def test_what_cannot_be_meant_is_a_usage_error(
     assert len(told.splitlines()) == 1
 
 
-@pytest.mark.parametrize("options", [("act", "--verbose"), ("--debug", "act"), ("act",)])
+@pytest.mark.parametrize("options", each(2, [("act", "--verbose"), ("--debug", "act"), ("act",)]))
 def test_what_is_done_is_logged_only_if_asked_for(
     tmp_path: Path, connected: ScriptedServer, options: tuple[str, ...]
 ) -> None:
