@@ -284,8 +284,10 @@ SCAN_SECONDS = READ_SECONDS = 0.05
 MAX_FILES = 2_000
 MAX_READ = 8
 _NOT_THE_USERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
+_BREAKS = r"\s\"'`,;:()\[\]<>|*?={}"
+# Only from the beginning of a word: else a word of thousands of letters takes minutes.
 _NAMED = re.compile(
-    rf"[^\s\"'`,;:()\[\]<>|*?={{}}]+(?:{'|'.join(map(re.escape, DATA_SUFFIXES))})\b", re.IGNORECASE
+    rf"(?<![^{_BREAKS}])[^{_BREAKS}]+(?:{'|'.join(map(re.escape, DATA_SUFFIXES))})\b", re.IGNORECASE
 )
 
 Mark = tuple[float, int]

@@ -31,7 +31,7 @@ _BAD_VALUES = re.compile(
 )
 _REPEATED_KEYS = re.compile(r"not a (?:many-to-one|one-to-one) merge|did not fulfill m:1")
 _KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match")
-_ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^[ \t]*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
 # what the guide does when an optional package is missing
 _NO_CHART = dict.fromkeys(("matplotlib", "seaborn", "plotly"), "I show the numbers without a chart")

@@ -71,7 +71,7 @@ def addresses_of(remote: str, folder: str) -> list[str]:
         rf'^\[remote "{re.escape(remote)}"\]\n((?:(?!\[).*\n?)*)', settings, re.MULTILINE
     )
     values = (
-        re.findall(r"^\s*(?i:push)?url\s*=\s*(.*)$", section[1], re.MULTILINE) if section else []
+        re.findall(r"^[ \t]*(?i:push)?url\s*=\s*(.*)$", section[1], re.MULTILINE) if section else []
     )
     return values if all(map(_PLAIN.fullmatch, values)) else []
 

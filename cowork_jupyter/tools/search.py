@@ -155,7 +155,7 @@ def _result(found: SearchResult, lines: list[str], what: str) -> ToolResult:
 SymbolKind = Literal["function", "class", "variable"]
 
 _MAX_SOURCE_SIZE = 5_000_000
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+_MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
 _PYTHON_CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _MAX = 200
 

@@ -35,10 +35,11 @@ MAX_CHARACTERS = 3_000
 
 DESCRIBE = "describe_table"
 
-_FILE = re.compile(r"[^\s\"'`,;:()\[\]<>|*?]+\.(?:csv|tsv)\b", re.IGNORECASE)
+# Only from the beginning of a word: else a pasted word of thousands of letters takes minutes.
+_WORD = r"(?<![^\s\"'`,;:()\[\]<>|*?])[^\s\"'`,;:()\[\]<>|*?]+"
+_FILE = re.compile(rf"{_WORD}\.(?:csv|tsv)\b", re.IGNORECASE)
 _OTHER_FILE = re.compile(
-    r"[^\s\"'`,;:()\[\]<>|*?]+\.(?:parquet|xlsx?|xlsm|xlsb|ods|jsonl?|ndjson|sqlite3?|db)\b",
-    re.IGNORECASE,
+    rf"{_WORD}\.(?:parquet|xlsx?|xlsm|xlsb|ods|jsonl?|ndjson|sqlite3?|db)\b", re.IGNORECASE
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLES = ("DataFrame", "Table", "Series")

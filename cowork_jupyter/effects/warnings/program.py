@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from .values import Value
 
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+_MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
 MAX_DEPTH = 4
 _USUAL = {
     "pd": "pandas", "np": "numpy", "pl": "polars", "plt": "matplotlib.pyplot", "sns": "seaborn",

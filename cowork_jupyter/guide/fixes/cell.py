@@ -230,7 +230,7 @@ _PLACE = re.compile(
     r"(?:Cell In|Input In)\s?\[(\d+|\*)\],? line:? ?(\d+)|File <ipython-input-(\d+)-\w+>:(\d+)"
 )
 _OLD_PLACE = re.compile(r"line (\d+)\)?$")
-_IMPORT = re.compile(r"^\s*import\s+([\w.]+)\s+as\s+(\w+)", re.MULTILINE)
+_IMPORT = re.compile(r"^[^\S\n]*import\s+([\w.]+)\s+as\s+(\w+)", re.MULTILINE)
 _GROUPED = re.compile(r"'-?\d{1,3}(?:,\d{3})+(?:\.\d+)?'")
 _MAX_TRACEBACK, _MAX_MESSAGE = 100_000, 2_000
 TABLES = ("DataFrame", "Table")

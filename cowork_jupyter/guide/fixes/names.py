@@ -108,7 +108,7 @@ def nothing_returned(cell: FailingCell) -> Fix | None:
             return cell.replace(why, assigned, new)
     for number, other in cell.earlier():
         if "inplace=True" in other.source and re.search(
-            r"^\s*\w+\s*=.*inplace=True", other.source, re.M
+            r"^[^\S\n]*\w+\s*=.*inplace=True", other.source, re.M
         ):
             return Fix(
                 f"A variable is `None`: cell {number} assigns the result of a method with "

@@ -17,7 +17,7 @@ Severity = Literal["critical", "major", "minor"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
 RAISES = "raises-exception"  # tag of cells that are expected to fail
 _REQUEST = re.compile(r"\s*%%(?:plan|act|ask)\b")
-_MAGIC_LINE = re.compile(r"^\s*(?:[\w., ]+=\s*)?[%!].*$", re.MULTILINE)
+_MAGIC_LINE = re.compile(r"^[^\S\n]*(?:[\w., ]{1,200}=\s*)?[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _NO_SECRET = re.compile(
     r"\.\.\.|…|<|>|\{|\}|\*\*|••|xxx|\s|^test|^env:|^file:|/",
     re.IGNORECASE,
 )
-_IN_MAGIC = re.compile(r"^\s*%(?:set_)?env\s+(\w+)[= ]\s*(\S+)", re.MULTILINE)
+_IN_MAGIC = re.compile(r"^[^\S\n]*%(?:set_)?env\s+(\w+)[= ]\s*(\S+)", re.MULTILINE)
 _ADVICE = (
     "Remove it, read it from the environment or ask with `getpass`, and revoke it: everyone who "
     "has had the file knows it."

@@ -10,7 +10,7 @@ from ...tools.notebook.names import names_in
 from .reviewed_file import ReviewedCell, ReviewedFile, ReviewRemark
 
 _RUN_ALL = "Restart the kernel and run all cells."
-_MAKES_ANY_NAME = re.compile(r"^\s*%{1,2}(?:run|pylab|store|load|macro|rerun|recall)\b", re.M)
+_MAKES_ANY_NAME = re.compile(r"^[^\S\n]*%{1,2}(?:run|pylab|store|load|macro|rerun|recall)\b", re.M)
 _WRITES_NAMES = re.compile(r"\b(?:exec|globals|locals)\(")
 
 

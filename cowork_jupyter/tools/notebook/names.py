@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_MAGIC = re.compile(r"^(\s*)(?:([\w., ]+?)\s*=\s*)?[%!].*$", re.MULTILINE)
+_MAGIC = re.compile(r"^([^\S\n]*)(?:([\w., ]{1,200}?)\s*=\s*)?[%!].*$", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*(?:\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.MULTILINE)
 _AROUND = re.compile(
     r"(?P<above>\s*)%%(?:time|timeit|prun|capture(?:[ \t]+(?P<name>[A-Za-z_]\w*))?)\b[^\n]*"

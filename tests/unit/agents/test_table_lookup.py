@@ -265,3 +265,11 @@ async def test_where_code_is_asked_for_an_answer_is_computed(
         scripted.add(text("Hello!"))
         await bench.tell("Good morning.")
         assert len(scripted.requests) == 6, "there is nothing to compute"
+
+
+@pytest.mark.parametrize("pasted", ["Ab3" * 200_000, "./" * 200_000, "a.csv" * 100_000])
+async def test_a_pasted_word_of_any_length_holds_nobody_up(
+    with_sales: Bench, scripted: ScriptedServer, pasted: str
+) -> None:
+    """A pattern that tries each of its letters as the first one would take hours."""
+    assert NAMED in await told(with_sales, scripted, f"How many rows has sales.csv? {pasted}")

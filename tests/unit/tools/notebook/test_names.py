@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.effects.warnings.program import parse
 from cowork_jupyter.tools.notebook.dependencies import (
     CellTimes,
     StaleCell,
@@ -163,3 +164,11 @@ def test_magics_around_python_leave_it_python(source: str, made: set[str], used:
     names = names_in(source)
     assert names
     assert (set(names.made) - {"_"}, set(names.used)) == (made, used)
+
+
+def test_cells_of_many_empty_lines_are_read_in_bounded_time() -> None:
+    source = "\n" * 100_000 + "x = 1"
+    assert parse(source) is not None
+    names = names_in(source)
+    assert names is not None
+    assert names.made == {"x"}
