@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -146,11 +147,18 @@ def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
     if len(raw) > MAX_BODY_SIZE:
         raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
     try:
-        json.loads(raw)
+        json.loads(raw, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         raise MalformedRequest("The body is not valid JSON.") from None
     with _readable_errors():
         return model.model_validate_json(raw, strict=True, context=roles)
+
+
+def _finite(number: str) -> float:
+    """No JSON parser would read others back."""
+    if not math.isfinite(value := float(number)):
+        raise MalformedRequest(f"The body holds {number}, which is no finite number.")
+    return value
 
 
 def drop_jupyter_parameters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:

@@ -169,10 +169,15 @@ class ContextsQuery(PageQuery):
     """Words that must all occur in the title, the notebook's path or the messages."""
 
 
-class EventsQuery(RequestBody):
-    """`GET context/{id}/events`."""
+class SocketQuery(RequestBody):
+    """`WS context/{id}/events/ws`."""
 
     after: Seq = 0
+
+
+class EventsQuery(SocketQuery):
+    """`GET context/{id}/events`."""
+
     timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
 
 

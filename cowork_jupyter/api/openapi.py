@@ -56,7 +56,8 @@ _SOCKET: dict[str, Any] = {
             ],
             "responses": {
                 "101": {
-                    "description": "Each message is one event.",
+                    "description": "Each message is one event. If there is no such conversation, "
+                    "the socket is closed with the code 4404.",
                     "content": {
                         "application/json": {"schema": {"$ref": "#/components/schemas/Event"}}
                     },

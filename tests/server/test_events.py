@@ -173,3 +173,14 @@ async def test_when_the_server_stops_the_job_is_interrupted_and_the_socket_says_
     with Store(database) as store:
         (job,) = store.jobs(context)
     assert job.status == "interrupted"
+
+
+@pytest.mark.parametrize("asked", ["after=-1", "after=abc", "after=0&after=1", "since=1"])
+async def test_what_a_socket_cannot_start_from_is_refused_before_it_opens(
+    api: Api, jp_ws_fetch: Any, asked: str
+) -> None:
+    context = await api.new_context()
+    params = [tuple(each.split("=")) for each in asked.split("&")]
+    with pytest.raises(HTTPClientError) as refusal:
+        await jp_ws_fetch("cowork", "context", context, "events", "ws", params=params)
+    assert refusal.value.code == 422

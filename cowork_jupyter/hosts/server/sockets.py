@@ -70,17 +70,21 @@ class EventsSocket(Socket):
         self.recognise_kernel()
         await super().prepare()
         self._caller = await self.authorize("read")
+        await self.extension.load()
+        self._after = self._read_after()
+
+    def _read_after(self) -> int:
+        from ...api.calls import parse_query
+        from ...api.models import SocketQuery
+
+        roles = self.extension.service.role_catalog
+        query = parse_query(self.request.query_arguments, SocketQuery, roles)
+        return query.after if query else 0
 
     async def open(self, context_id: str) -> None:
         super().open(context_id)
-        try:
-            after = int(self.get_query_argument("after", "0"))
-        except ValueError:
-            raise web.HTTPError(400, "'after' must be a number.") from None
-        await self.extension.load()
-        self._sending = self.extension.thread.submit(
-            self._follow(self.outbox, context_id, max(after, 0))
-        )
+        following = self._follow(self.outbox, context_id, self._after)
+        self._sending = self.extension.thread.submit(following)
 
     def on_close(self) -> None:
         super().on_close()
