@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
 
-from .base_models import NullTolerantModel
+from .base_models import NullTolerantModel, SparseModel
 from .data import Data
 
 MAX_ASSUMPTIONS = 20
@@ -36,8 +36,10 @@ class Figure(BaseModel):
     source: FigureSource | None = None
 
 
-class Assumption(NullTolerantModel):
+class Assumption(SparseModel, NullTolerantModel):
     """Something that a plan or a result takes for granted."""
+
+    only_if_any = frozenset({"alternatives"})
 
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     status: AssumptionStatus = "open"
@@ -55,13 +57,6 @@ class Assumption(NullTolerantModel):
             return {"text": text, "alternatives": listed[:MAX_ALTERNATIVES]}
         known = isinstance(raw, dict) and raw.get("status") in get_args(AssumptionStatus)
         return raw if known or not isinstance(raw, dict) else {**raw, "status": "open"}
-
-    @model_serializer(mode="wrap")
-    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
-        written = handler(self)
-        if not self.alternatives:
-            del written["alternatives"]
-        return written
 
     def settled(self, status: AssumptionStatus, correction: str = "") -> Assumption:
         return self.model_copy(update={"status": status, "correction": correction})

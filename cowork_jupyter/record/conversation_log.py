@@ -54,10 +54,11 @@ def read_log(store: Store, context_id: str, job_id: str | None = None) -> Conver
     """Read a conversation, with the plan that was executed last, or on the card of that job."""
     context = store.context(context_id)
     jobs = store.jobs(context_id)
+    card = store.card_jobs(job_id) if job_id else []
     messages = store.messages(context_id).items
     return ConversationLog(
         context=context,
-        revision=_audited(store, context_id, store.card_jobs(job_id) if job_id else jobs),
+        revision=_audited(store, context_id, card or jobs, card[0].plan_id if card else None),
         jobs=jobs,
         messages=withhold(messages),
         events=withhold_events(store.events(context_id), messages),
@@ -70,12 +71,16 @@ def read_log(store: Store, context_id: str, job_id: str | None = None) -> Conver
     )
 
 
-def _audited(store: Store, context_id: str, jobs: list[Job]) -> PlanRevision | None:
-    """The newest revision that these jobs executed: a later one is still only a proposal."""
+def _audited(
+    store: Store, context_id: str, jobs: list[Job], plan_id: str | None
+) -> PlanRevision | None:
+    """The newest revision that these jobs executed: a later one is still only a proposal. If they
+    executed none, that of the plan, or the current one.
+    """
     for job in reversed(jobs):
         if job.kind is JobKind.PLAN:
             return store.plan(context_id, job.plan_revision, job.plan_id)
-    return store.plan(context_id, plan_id=jobs[0].plan_id) if jobs else store.plan(context_id)
+    return store.plan(context_id, plan_id=plan_id)
 
 
 WITHHELD = "[hidden: it may contain secrets]"

@@ -51,6 +51,17 @@ async def test_without_a_plan_the_audit_has_no_steps(api: Api) -> None:
     assert (found["steps"], found["revision"], found["goal"]) == ([], 0, "")
 
 
+async def test_a_plan_that_is_the_current_one_is_audited_before_it_is_executed(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await api.new_context(role="planner")
+    for goal in ("Old", "New"):
+        scripted.add(plan(goal, STEP))
+        sent = await api.post(f"context/{context}/messages", {"content": goal}, status=202)
+        await api.ended(sent["job_id"])
+    assert (await api.get(f"context/{context}/audit"))["goal"] == "New"
+
+
 EXPORTS = {
     "jsonl": "application/jsonl",
     "md": "text/markdown; charset=utf-8",

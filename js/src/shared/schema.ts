@@ -88,7 +88,7 @@ export interface components {
          */
         Assumption: {
             /** @default [] */
-            alternatives: string[];
+            alternatives?: string[];
             /** @default  */
             correction: string;
             /**
@@ -3609,7 +3609,7 @@ export interface components {
          */
         StatedAssumption: {
             /** @default [] */
-            alternatives: string[];
+            alternatives?: string[];
             /** @default  */
             correction: string;
             /** @default null */

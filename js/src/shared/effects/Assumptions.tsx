@@ -84,7 +84,7 @@ function Row({ of, index, assumption }: RowProps): VNode {
           <Button busy={busy} onClick={() => decide({ status: 'confirmed', correction: '' })}>
             {t('Right')}
           </Button>
-          {assumption.alternatives.map(other => (
+          {assumption.alternatives?.map(other => (
             <Button
               key={other}
               disabled={busy}
