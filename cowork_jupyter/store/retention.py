@@ -32,7 +32,7 @@ _ROW = 150
 BY_CONTEXT = (
     "SELECT contexts.id, title, updated_at, pinned,"  # noqa: S608 (our words)
     " (SELECT count(*) FROM messages WHERE context_id=contexts.id) AS messages,"
-    " (SELECT sum(bytes) FROM ("
+    " (SELECT COALESCE(sum(bytes), 0) FROM ("
     + " UNION ALL ".join(
         f"SELECT sum(COALESCE({length}, 0) + {_ROW}) AS bytes FROM {table}"  # noqa: S608
         f" WHERE context_id=contexts.id"

@@ -47,6 +47,16 @@ def titles(found: dict[str, Any]) -> list[str]:
     return [one["title"] for one in found["conversations"]]
 
 
+def test_a_conversation_in_which_nothing_was_said_takes_no_room(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(settings.database) as store:
+        store.save_context(Context(title="empty"))
+    (empty,) = shown(capsys)["conversations"]
+    assert (empty["title"], empty["bytes"]) == ("empty", 0)
+    assert run("storage") == 0
+
+
 def test_it_shows_what_takes_room_the_largest_first(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
