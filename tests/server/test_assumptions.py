@@ -131,3 +131,9 @@ async def test_what_makes_no_sense_is_refused(api: Api, scripted: ScriptedServer
     empty = {"index": 0, "status": "corrected", "correction": " "}
     await api.refused("POST", address, empty, status=422, code="no_correction")
     await api.refused("POST", address, {**confirmed, "status": "open"}, status=422)
+
+
+async def test_the_description_says_that_alternatives_may_be_left_out(api: Api) -> None:
+    schemas = (await api.get("openapi.json"))["components"]["schemas"]
+    assert "text" in schemas["Assumption"]["required"]
+    assert "alternatives" not in schemas["Assumption"]["required"]
