@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, notes_in
 from ..llm import relevance
 from . import texts
+from .file_names import is_table
 from .notebook import cells_in
 from .request import Gaps, Request, output_table
 from .script import Script
@@ -52,6 +53,7 @@ def _likeness(text: str, other: str) -> float:
 
 
 NEITHER = "neither"
+_ONE_FILE = re.compile(r"[^/~*?\[][^*?\[]*")  # within the workspace
 _MAX_OFFERED = 8
 _MAX_LENGTH = 20_000
 _MAX_QUESTIONS = 3
@@ -79,7 +81,7 @@ def interpret(script: Script, text: str) -> Interpretation:
             found = _ask_meaning(script, text, tables, found)
     if not found.requests:
         script.fail(texts.not_understood(found.unclear, is_step=script.run.is_step))
-    requests = _use_outputs(found.requests, files)
+    requests = _use_outputs(found.requests, files, _named_output(script, found.requests))
     read = ["I read only the first paragraph of the request."] if more else []
     notes = [*([found.unclear] if found.unclear else []), *read, *_untidy(requests)]
     return Interpretation(tuple(requests), found.alternatives, tuple(notes), tuple(tables))
@@ -180,18 +182,34 @@ def _ask_target(script: Script, text: str, tables: Sequence[Table]) -> Request |
     return Request("model", table, (target,)) if target in table.names else None
 
 
-def _use_outputs(requests: Sequence[Request], files: Sequence[str]) -> list[Request]:
+def _named_output(script: Script, requests: Sequence[Request]) -> str:
+    """The file that the approved step names for what it writes; empty if it names none or several.
+
+    Of its files, that is the one table which it does not read.
+    """
+    tables = [table for request in requests for table in (request.table, request.other) if table]
+    read = {table.path for table in tables}
+    paths = {posixpath.normpath(path) for path in script.run.files if _ONE_FILE.fullmatch(path)}
+    named = [path for path in paths - read if is_table(path)]
+    if len(named) != 1 or sum(bool(request.output_file) for request in requests) != 1:
+        return ""
+    if not named[0].lower().endswith(".csv"):
+        script.fail(f"I cannot write `{named[0]}`: I only write CSV files. Name one in the plan.")
+    return named[0]
+
+
+def _use_outputs(requests: Sequence[Request], files: Sequence[str], named: str) -> list[Request]:
     """Run later requests on what a cleaning or a join writes, unless that file already exists."""
     outputs: dict[str, Table] = {}
     done = []
     for request in requests:
-        output_file = request.output_file
-        replaced = request.table.path if request.verb == "clean" else output_file
+        usual = request.output_file
+        replaced = request.table.path if request.verb == "clean" else usual
         other = outputs.get(request.other.path, request.other) if request.other else None
         table = outputs.get(request.table.path, request.table)
-        request = replace(request, table=table, other=other)
+        request = replace(request, table=table, other=other, named_output=usual and named)
         done.append(request)
-        if output_file and output_file not in files and (output := output_table(request)):
+        if usual and (named or usual) not in files and (output := output_table(request)):
             outputs[replaced] = output
     return done
 

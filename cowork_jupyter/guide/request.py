@@ -55,10 +55,13 @@ class Request:
     between: tuple[str, str] | None = None  # two periods (`2024-02`) or values of the first group
     gaps: Gaps = "keep"
     other: Table | None = None
+    named_output: str = ""  # the file that the user wants written, if not the usual one
 
     @property
     def output_file(self) -> str:
         """Path relative to the workspace; empty if nothing is written."""
+        if self.named_output:
+            return self.named_output
         stem = self.table.path.rsplit(".", 1)[0]
         if self.verb == "clean":
             return f"{stem}_clean.csv"

@@ -29,6 +29,7 @@ class GuideRun:
     is_step: bool = False  # a step of an approved plan
     replans: bool = False  # replan the rest after a failed step
     goal: str = ""  # of the current plan
+    files: tuple[str, ...] = ()  # that the step was approved for
     calls: dict[str, list[CallResult]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)  # by question
 
@@ -69,7 +70,7 @@ def _new_run(message: Message, conversation: Conversation) -> GuideRun:
     goal = conversation.plan.goal if conversation.plan else ""
     match message.data:
         case TaskAssignmentData(step=PlanStep() as step) as task:
-            return GuideRun(step.action, is_step=True, goal=task.goal)
+            return GuideRun(step.action, is_step=True, goal=task.goal, files=tuple(step.files))
         case TaskAssignmentData(replan=True):
             return GuideRun(goal, replans=True, goal=goal)
         case TextData(replan=True) if goal:

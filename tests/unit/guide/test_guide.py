@@ -79,6 +79,40 @@ def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_pa
     assert not (tmp_path / "other" / "sales_clean.csv").exists()
 
 
+def test_a_step_writes_the_file_that_its_approved_plan_names(desk: Desk) -> None:
+    cleaning = desk.plan("clean sales.csv")["steps"][0]
+    files = [path.replace("sales_clean.csv", "./new.csv") for path in cleaning["files"]]
+    status, said = desk.step(**cleaning | {"files": files})
+    assert (status, "written to new.csv" in said) == ("done", True)
+    assert (desk.folder / "new.csv").exists()
+    assert not (desk.folder / "sales_clean.csv").exists()
+
+
+def test_a_join_in_a_step_writes_the_file_that_its_approved_plan_names(desk: Desk) -> None:
+    (desk.folder / "towns.csv").write_text("region,town\nN,Oslo\nS,Rome\n")
+    action = "Join `sales.csv` with `towns.csv` on `region`; then total price by town"
+    status, said = desk.step(action, files=["sales.csv", "towns.csv", "both.csv"])
+    assert (status, "both.csv" in said) == ("done", True), said
+    assert (desk.folder / "both.csv").exists()
+    assert not (desk.folder / "sales_towns.csv").exists()
+
+
+@pytest.mark.parametrize("more", [["one.csv", "two.csv"], ["*_new.csv"], ["/tmp/new.csv"], []])
+def test_a_step_that_names_no_single_file_to_write_writes_the_usual_one(
+    desk: Desk, more: list[str]
+) -> None:
+    status, _said = desk.step("Clean `sales.csv`: keep missing values", files=["sales.csv", *more])
+    assert status == "done"
+    assert (desk.folder / "sales_clean.csv").exists()
+
+
+def test_a_step_that_is_to_write_another_format_says_what_it_can_write(desk: Desk) -> None:
+    action = "Clean `sales.csv`: keep missing values"
+    status, said = desk.step(action, files=["sales.csv", "new.xlsx"])
+    assert status == "failed"
+    assert said.startswith("I cannot write `new.xlsx`: I only write CSV files.")
+
+
 def test_a_name_may_have_spaces_in_it(tmp_path: Path) -> None:
     (tmp_path / "my table.csv").write_text("x,y\n1,2\n")
     desk = Desk(tmp_path)
