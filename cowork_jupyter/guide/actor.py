@@ -106,12 +106,16 @@ def error_in(output: str) -> str:
 
 
 def _check_output(request: Request, runner: CodeRunner) -> Choices:
-    """Ask before overwriting; the code may overwrite its own file when it runs again."""
+    """Ask before overwriting; the code may overwrite its own file when it runs again.
+
+    An empty file that the plan names is what a failed attempt left, as on a full disk.
+    """
     path, script = request.output_file, runner.script
     if not path or not script.has_tools("get_file_info"):
         return Choices()
     found = script.call("get_file_info", path=path)
-    if found.code == NotFound.code:
+    is_empty = found.facts.get("info", {}).get("bytes") == 0
+    if found.code == NotFound.code or (is_empty and path in script.run.files):
         return Choices(overwrite=True)
     if not found.ok:
         return Choices()
@@ -173,7 +177,7 @@ def _ask_overwrite(runner: CodeRunner, choices: Choices, path: str) -> Choices:
     other = f"{stem}_2.{suffix}"
     answer = runner.script.ask(
         f"{path} already exists. Overwrite it?",
-        "Nothing has been written yet.",
+        "What is in it would be lost.",
         {"other": f"Write to {other} instead", "overwrite": "Overwrite it", "stop": "Stop here"},
     )
     if answer == "overwrite":

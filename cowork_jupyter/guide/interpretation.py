@@ -189,7 +189,7 @@ def _named_output(script: Script, requests: Sequence[Request]) -> str:
     """
     tables = [table for request in requests for table in (request.table, request.other) if table]
     read = {table.path for table in tables}
-    paths = {posixpath.normpath(path) for path in script.run.files if _ONE_FILE.fullmatch(path)}
+    paths = {path for path in script.run.files if _ONE_FILE.fullmatch(path)}
     named = [path for path in paths - read if is_table(path)]
     if len(named) != 1 or sum(bool(request.output_file) for request in requests) != 1:
         return ""

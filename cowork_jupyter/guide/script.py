@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,7 +71,8 @@ def _new_run(message: Message, conversation: Conversation) -> GuideRun:
     goal = conversation.plan.goal if conversation.plan else ""
     match message.data:
         case TaskAssignmentData(step=PlanStep() as step) as task:
-            return GuideRun(step.action, is_step=True, goal=task.goal, files=tuple(step.files))
+            files = tuple(map(posixpath.normpath, step.files))
+            return GuideRun(step.action, is_step=True, goal=task.goal, files=files)
         case TaskAssignmentData(replan=True):
             return GuideRun(goal, replans=True, goal=goal)
         case TextData(replan=True) if goal:

@@ -113,9 +113,9 @@ class Desk:
         assert made["type"] == "plan"
         return made
 
-    def step(self, action: str, **more: Any) -> tuple[str, str]:
+    def step(self, action: str, answers: Sequence[str] = (), **more: Any) -> tuple[str, str]:
         """How a step ended, and what is said of it."""
-        ended = json.loads(self.ask(step(action, **more)))
+        ended = json.loads(self.ask(step(action, **more), answers=answers))
         assert ended["type"] == "result"
         return ended["status"], ended["summary"]
 

@@ -200,6 +200,26 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
     assert (desk.folder / "sales_clean_2.csv").exists()
 
 
+def test_an_empty_file_that_the_plan_names_is_written_unasked(desk: Desk) -> None:
+    cleaning = desk.plan("clean sales.csv")["steps"][0]
+    (desk.folder / "sales_clean.csv").touch()
+    assert desk.step(**cleaning)[0] == "done"
+    assert not desk.questions
+    assert (desk.folder / "sales_clean.csv").stat().st_size
+
+
+@pytest.mark.parametrize(("content", "files"), [("mine", ["sales_clean.csv"]), ("", [])])
+def test_a_file_with_content_or_beyond_the_plan_is_not_overwritten_unasked(
+    desk: Desk, content: str, files: list[str]
+) -> None:
+    (desk.folder / "sales_clean.csv").write_text(content)
+    action = "Clean `sales.csv`: keep missing values"
+    assert desk.step(action, answers=["stop"], files=files)[0] == "failed"
+    (question,) = desk.questions
+    assert question["context"] == "What is in it would be lost."
+    assert (desk.folder / "sales_clean.csv").read_text() == content
+
+
 @pytest.mark.process
 def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
     desk.ask("clean sales.csv")
