@@ -88,7 +88,7 @@ def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
         values_known = ("0", "1") if set(present) == {"0", "1"} else ()
         return facts(kind="number", decimal=decimal, thousands=thousands, values=values_known)
     if form := date_format_of(present):
-        swapped = form in _SWAPPED and _fits(present, _SWAPPED[form])
+        swapped = form in _SWAPPED and fits_date_format(present, _SWAPPED[form])
         days = [datetime.strptime(cell, form).date().isoformat() for cell in present]
         first, last = min(days), max(days)
         return facts(kind="date", date_format=form, swapped=swapped, first=first, last=last)
@@ -136,10 +136,10 @@ def is_number(cell: str) -> bool:
 def date_format_of(present: Sequence[str]) -> str:
     if not all(6 <= len(cell) <= 30 and any(map(str.isdigit, cell)) for cell in present):
         return ""
-    return next((form for form in DATE_FORMATS if _fits(present, form)), "")
+    return next((form for form in DATE_FORMATS if fits_date_format(present, form)), "")
 
 
-def _fits(present: Sequence[str], form: str) -> bool:
+def fits_date_format(present: Sequence[str], form: str) -> bool:
     try:
         for cell in present:
             datetime.strptime(cell, form)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from .arguments import missing_argument, unexpected_argument
 from .cell import CellCode, FailingCell, Fix
 from .columns import missing_attribute, missing_column
-from .dtypes import date_format, mixed_types, numbers_only, text_for_numbers, wrong_accessor
+from .dates import date_format
+from .dtypes import mixed_types, numbers_only, text_for_numbers, wrong_accessor
 from .expressions import (
     ambiguous_condition,
     not_callable,

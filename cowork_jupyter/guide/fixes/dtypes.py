@@ -321,24 +321,3 @@ def _dated_index(cell: FailingCell) -> Fix | None:
         "Only a table with dates as its index can be resampled: use "
         '`df.set_index(pd.to_datetime(df["date"]))` first.'
     )
-
-
-def date_format(cell: FailingCell) -> Fix | None:
-    """Mixed date formats, or day first."""
-    if "not likely a datetime" in cell.message or "Unknown datetime string" in cell.message:
-        return Fix(
-            'Some values are not dates. Look at them first; `errors="coerce"` makes them '
-            "missing (NaT)."
-        )
-    if "doesn't match format" not in cell.message:
-        return None
-    for call in cell.calls("to_datetime"):
-        if cell.code.keyword(call, "errors"):
-            continue
-        day_first = re.search(r"time data \"(\d{1,2})[./](\d{1,2})[./]\d{2,4}", cell.message)
-        more = [] if not day_first or cell.code.keyword(call, "dayfirst") else ["dayfirst=True"]
-        more += [] if cell.code.keyword(call, "format") else ['format="mixed"']
-        options = ", " + ", ".join([*more, 'errors="coerce"'])
-        why = "Not all dates have the same format. What cannot be parsed becomes missing (NaT)."
-        return cell.edit(why, cell.code.append_argument(call, options))
-    return None

@@ -18,7 +18,9 @@ from ...domain.redaction import Mask
 from ...workspace import Workspace
 from .stall_detector import Ask
 
-_COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  (\S+)")
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_TEXT = re.compile(_QUOTED)
+_COLUMN = re.compile(rf"^  ({_QUOTED})  (\S+)")
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,15 @@ class Variable:
                 break
             if match := _COLUMN.match(line):
                 found[str(ast.literal_eval(match[1]))] = match[2]
+        return found
+
+    def first_texts(self, column: str) -> list[str]:
+        """The texts of a column in the first rows, as far as its lines tell them."""
+        names, found = list(self.columns), []
+        for line in self.lines[len(names) + 2 :] if column in names else ():
+            cells = line.strip().split(" | ")
+            if len(cells) == len(names) and _TEXT.fullmatch(cell := cells[names.index(column)]):
+                found.append(str(ast.literal_eval(cell)))
         return found
 
     @classmethod

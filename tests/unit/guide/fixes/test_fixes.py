@@ -72,6 +72,69 @@ def test_a_value_with_commas_is_not_lost(folder: Path) -> None:
     assert notebook.shell.user_ns["total"] == 1246
 
 
+def mended(values: list[str], argument: str, folder: Path) -> tuple[str, str]:
+    """What is proposed for texts that cannot be parsed, and why."""
+    cell = f"t = pd.DataFrame({{'n': range({len(values)}), 'day': {values!r}}})"
+    failed = Notebook([SETUP, cell]).failed(f"pd.to_datetime({argument})", folder)
+    fix = propose(failed)
+    assert fix.source
+    return fix.source.removeprefix("pd.to_datetime(").removesuffix(")"), fix.why
+
+
+@pytest.mark.parametrize(
+    ("argument", "options", "why"),
+    [
+        ("t.day", 't.day, format="%d.%m.%Y"', "The known dates fit `%d.%m.%Y`, not `%m.%d.%Y`."),
+        (
+            "t['day'], format='%Y-%m-%d'",
+            "t['day'], format=\"%d.%m.%Y\"",
+            "The known dates fit `%d.%m.%Y`, not `%Y-%m-%d`.",
+        ),
+        (
+            "t['day'].str.strip()",
+            "t['day'].str.strip(), format=\"%d.%m.%Y\"",
+            "The known dates fit `%d.%m.%Y`, not `%m.%d.%Y`.",
+        ),
+    ],
+)
+def test_dates_that_all_have_one_format_are_read_in_it_and_none_is_hidden(
+    argument: str, options: str, why: str, folder: Path
+) -> None:
+    values = ["01.02.2024", "02.03.2024", "15.02.2024", "16.02.2024"]
+    assert mended(values, argument, folder) == (options, why)
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        (["01/02/2024", "15/02/2024"], ', format="%d/%m/%Y"'),
+        (["15.02.2024 10:30", "2024-02-16"], ', dayfirst=True, format="mixed"'),
+        (["2024-02-16", "15.02.2024"], ', dayfirst=True, format="mixed"'),
+        (["01/25/2024", "2024-02-16"], ', format="mixed"'),
+    ],
+)
+def test_only_dates_in_several_formats_are_read_one_by_one(
+    values: list[str], options: str, folder: Path
+) -> None:
+    assert mended(values, "t['day']", folder)[0] == f"t['day']{options}"
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        (["2024-02-16", "soon"], ', format="%Y-%m-%d", errors="coerce"'),
+        (["01.02.2024", "soon", "15.02.2024"], ', format="%d.%m.%Y", errors="coerce"'),
+        (["01/02/2024", "soon"], ', format="%m/%d/%Y", errors="coerce"'),
+    ],
+)
+def test_what_no_format_reads_becomes_missing_and_is_named(
+    values: list[str], options: str, folder: Path
+) -> None:
+    source, why = mended(values, "t['day']", folder)
+    assert source == f"t['day']{options}"
+    assert why.endswith("`soon` is not a date. What is not a date becomes missing (NaT).")
+
+
 def test_what_was_tried_is_not_proposed_again(folder: Path) -> None:
     failed, fix = fix_of("df['region']", folder)
     assert fix.source
