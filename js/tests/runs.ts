@@ -234,6 +234,8 @@ export class FakeServer implements Channel {
   readonly answers = new Map<string, unknown>();
   listener: EventListener | null = null;
   after = -1;
+  /** The newest event that the state of the card includes; null: the card's own. */
+  seq: number | null = null;
   subscriptions = 0;
   /** What the server says of a card that stands in a copy. */
   copiedFrom: string | null = null;
@@ -295,7 +297,7 @@ export class FakeServer implements Channel {
       return found === undefined || found instanceof Error ? null : (found as Found);
     };
     const state: CardState = {
-      seq: own.snapshot.seq ?? 0,
+      seq: this.seq ?? own.snapshot.seq ?? 0,
       busy:
         get<Page<Job>>('jobs')?.items.find(
           ({ status }) => status === 'running' || status === 'waiting'

@@ -28,6 +28,7 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
     !one.job_id || planned.follows.includes(one.job_id);
   const state = {
     ...planned,
+    summedTo: whole.seq,
     busy: whole.busy,
     checkpoints: whole.checkpoints,
     guidance: whole.guidance,

@@ -60,6 +60,7 @@ function reduceContextEvent(state: RunState, event: Event): RunState | null {
 }
 
 function reduceJobEvent(state: RunState, event: Event): RunState {
+  const isSummed = event.seq <= state.summedTo;
   switch (event.type) {
     case 'text-delta':
       return grow(state, event, 'text');
@@ -102,7 +103,7 @@ function reduceJobEvent(state: RunState, event: Event): RunState {
       return withTask(state, event);
     case 'checkpoint-created':
       // A rollback also creates a checkpoint, without a job: this card changed nothing.
-      return event.job_id !== null && (event.data.files ?? []).length > 0
+      return !isSummed && event.job_id !== null && (event.data.files ?? []).length > 0
         ? { ...state, checkpoints: state.checkpoints + 1 }
         : state;
     case 'data-effect':
@@ -112,7 +113,7 @@ function reduceJobEvent(state: RunState, event: Event): RunState {
     case 'usage':
       return {
         ...state,
-        usage: addedUsage(state.usage, usageOf(event.data)),
+        usage: isSummed ? state.usage : addedUsage(state.usage, usageOf(event.data)),
         model: event.data.model || state.model
       };
     case 'notice':

@@ -137,6 +137,8 @@ export interface RunState {
   contextId: string;
   /** The last event applied. */
   seq: number;
+  /** Sums, as of tokens, include all events up to this one; drafts are streamed from `seq`. */
+  summedTo: number;
   /** The job that the card was created for. */
   root: string;
   /** Jobs shown on this card; the last one is current. */
@@ -192,6 +194,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
   return {
     contextId,
     seq: 0,
+    summedTo: 0,
     root: jobId,
     follows: [jobId],
     jobs: {},

@@ -86,6 +86,18 @@ describe('opening a run', () => {
     expect(server.after).toBe(10);
   });
 
+  it('does not count again what the server has counted, though it hears of it again', async () => {
+    const server = new FakeServer(running());
+    server.seq = 12;
+    const store = await opened(server);
+    const spent = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
+    const changed = { id: 'cp', files: ['a.csv'] };
+    await server.send(event(11, 'usage', spent), event(12, 'checkpoint-created', changed));
+    expect(store.state).toMatchObject({ usage: { total_tokens: 2100 }, checkpoints: 0 });
+    await server.send(event(13, 'usage', spent), event(14, 'checkpoint-created', changed));
+    expect(store.state).toMatchObject({ usage: { total_tokens: 2105 }, checkpoints: 1 });
+  });
+
   it('is a record where nobody knows the run', async () => {
     const store = await opened(new FakeServer(null), planned());
     expect([store.link, store.trusted]).toEqual(['record', false]);
