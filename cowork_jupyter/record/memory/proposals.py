@@ -70,7 +70,8 @@ class MemoryProposals:
         evidence = evidence_of(store, job)
         files = NamedFiles(Workspace(self.memory.root), self.hides)
         day = datetime.now(UTC).date().isoformat()
-        text = with_notes(known.text, notes_of(evidence, files, self.mask), day)
+        notes = notes_of(evidence, files, self.mask)
+        text = with_notes(known.text, notes, day) if notes else known.text
         change = diff(MEMORY_FILE, known.text, text.strip() if known.text else text)
         if not change.added:
             return None

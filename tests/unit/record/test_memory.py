@@ -12,11 +12,12 @@ import pytest_asyncio
 
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
+from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guidance.memory import MEMORY_FILE
 from cowork_jupyter.service.service import CoworkService
 
-from .twice import ANSWERS, WISH, carry_out, guide_in, settings_in, turns
+from .twice import ANSWERS, WISH, answered, carry_out, guide_in, settings_in, turns
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
@@ -81,6 +82,16 @@ async def test_a_run_that_was_rolled_back_teaches_nothing_until_that_is_undone(
     assert back.checkpoint_id
     await service.checkpoints.undo.rollback(back.checkpoint_id)
     assert [one.job_id for one in service.proposals.waiting()] == [job.id]
+
+
+async def test_a_run_that_teaches_nothing_is_not_offered(service: CoworkService) -> None:
+    context = service.conversations.create()
+    job_id = service.send_message(context.id, "hello", AgentRole.ACTOR).job_id
+    assert job_id
+    assert await answered(service, context.id, job_id) == []
+    assert service.jobs.get(job_id).status is JobStatus.COMPLETED
+    assert service.proposals.of(job_id) is None
+    assert service.proposals.waiting() == []
 
 
 async def test_what_was_dropped_is_not_offered_again(service: CoworkService) -> None:
