@@ -120,11 +120,11 @@ function isDelegationCall(state: RunState, entry: Entry): boolean {
   return entry.ok === true || entry.refused === 'delegate_failed' || isRunning;
 }
 
-/** Entries that the card shows elsewhere: the goal in its title, an error at its end. */
+/** Entries that the card shows elsewhere: the goal in its title, what stopped a job at its end. */
 function isRedundant(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(
-      ({ kind, error }) => kind !== 'check' && error === entry.text
+      ({ id, kind, error }) => kind !== 'check' && (id === entry.job || error === entry.text)
     );
   }
   if (entry.kind === 'check') {

@@ -11,7 +11,7 @@ import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard, messageOf } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
 import type { Message } from '../../../src/shared/types';
-import { AT, executed, later, message, planned, runCard } from '../../runs';
+import { AT, executed, job, later, message, planned, runCard } from '../../runs';
 
 let count = 0;
 
@@ -109,6 +109,15 @@ describe('where things stand', () => {
         ({ kind }) => kind === 'assignment'
       )
     ).toHaveLength(1);
+  });
+
+  it('what stopped a job is not shown once it has gone on', () => {
+    const stopped = saved('error', 'The disk is full.', { role: 'system' });
+    expect(mainEntries(withMessage(fromCard(runCard()), stopped))).toEqual([]);
+    const failed = withMessage(fromCard(runCard({ status: 'failed', error: 'Again.' })), stopped);
+    expect(mainEntries(failed)).toEqual([]);
+    const check = withMessage(fromCard(runCard({ jobs: [job('j1', { kind: 'check' })] })), stopped);
+    expect(mainEntries(check)).toHaveLength(1);
   });
 
   it('the goal is not said twice', () => {
