@@ -88,7 +88,7 @@ function TextMessage({ entry, speaker }: { entry: TextEntry; speaker: string | n
     const thoughts = entry.reasoning && (
       <Thoughts text={entry.reasoning} seconds={entry.thoughtFor} />
     );
-    if (thoughts && !entry.text.trim()) {
+    if (thoughts && !entry.text.trim() && !entry.problem) {
       return thoughts;
     }
     return (

@@ -133,7 +133,9 @@ function isRedundant(state: MainState, entry: Entry): boolean {
   }
   if (entry.kind === 'text' && entry.from === 'system') {
     // The correction is shown with the rejected reply.
-    return state.entries.some(one => one.kind === 'text' && one.problem === entry.text);
+    return state.entries.some(
+      one => one.kind === 'text' && one.problem !== null && entry.text.includes(one.problem)
+    );
   }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();

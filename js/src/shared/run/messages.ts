@@ -105,7 +105,7 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
 function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
   const body = messageText(message);
   const { reasoning = '', problem, figures, assumptions, mentions } = message.data;
-  if (!body.trim() && !reasoning) {
+  if (!body.trim() && !reasoning && !problem) {
     return null;
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';

@@ -300,6 +300,12 @@ describe('a run card', () => {
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
   });
 
+  it('says why a reply that was only thought was rejected', async () => {
+    const data = { reasoning: 'Hm', problem: 'The reply was empty.' };
+    const { screen } = await show(runCard({ messages: [message('text', '', { data })] }));
+    expect(one(screen, '.cw-said').textContent).toContain('The reply was empty.');
+  });
+
   it('goes on with what was said last, when the plan is done and only that has failed', async () => {
     const done = executed({ plan: plan(1, { steps: [step(1, { status: 'completed' })] }) });
     const said = job('j3', { role: 'actor', status: 'failed', error: 'no' });

@@ -120,6 +120,15 @@ describe('where things stand', () => {
     expect(mainEntries(check)).toHaveLength(1);
   });
 
+  it('what the agent is told of a rejected reply is shown with it only, also when it was empty', () => {
+    const problem = 'The reply was empty.';
+    const state = [
+      saved('text', '', { data: { problem } }),
+      saved('text', `Your last reply was not usable. ${problem} Reply again.`, { role: 'system' })
+    ].reduce((all, one) => withMessage(all, one), fromCard(runCard()));
+    expect(mainEntries(state)).toMatchObject([{ from: 'assistant', text: '', problem }]);
+  });
+
   it('the goal is not said twice', () => {
     const state = withMessage(
       fromCard(runCard()),
