@@ -22,7 +22,7 @@ import { Delegations } from './Delegations';
 import { mainEntries } from './grouping';
 import { GuidanceLine } from './guidance';
 import { useKeepFocus } from './useKeepFocus';
-import { OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
+import { AnsweredElsewhere, OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
 import {
@@ -159,6 +159,7 @@ function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
           <Comments root={root} id={card.job_id} />
         )}
         {live && <OpenRequests state={state} />}
+        {live && <AnsweredElsewhere state={state} />}
         {live && Remember && <Remember channel={channel} state={state} />}
         <Announcer state={state} />
       </div>

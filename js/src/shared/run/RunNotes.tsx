@@ -8,8 +8,8 @@ import type { Again, RunCardData } from '../types';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { useRun } from './context';
-import { Reason } from '../ui/Note';
-import { isFinal, isPlanReady, presentJob, type RunState } from './state';
+import { Note, Reason } from '../ui/Note';
+import { answerLabel, isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 interface RecordNoteProps {
   card: RunCardData;
@@ -97,6 +97,25 @@ export function RunAgainNote({ again, onStartOver }: RunAgainNoteProps): VNode |
         </Button>
       )}
       <Failure error={starting.error} />
+    </div>
+  );
+}
+
+/** What was answered elsewhere, just before the user did here. */
+export function AnsweredElsewhere({ state: { entries, late } }: { state: RunState }): VNode {
+  const notes = entries.flatMap(entry => {
+    if (entry.kind === 'decision' && late.some(id => entry.id === `decision-${id}`)) {
+      return entry.allowed ? t('Already allowed elsewhere.') : t('Already denied elsewhere.');
+    }
+    return entry.kind === 'question' && entry.answer && late.includes(entry.question.id)
+      ? t('Already answered elsewhere: %1', answerLabel(entry.question, entry.answer))
+      : [];
+  });
+  return (
+    <div role="status">
+      {[...new Set(notes)].map(note => (
+        <Note key={note}>{oneLine(note)}</Note>
+      ))}
     </div>
   );
 }

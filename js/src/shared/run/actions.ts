@@ -99,14 +99,18 @@ export class RunActions {
     await this.channel.request('POST', `jobs/${jobId}/tasks/${taskId}/${what}`);
   }
 
-  async answer(questionId: string, value: string): Promise<void> {
-    await this.channel.request('POST', `questions/${questionId}/answer`, { value });
+  answer(questionId: string, value: string): Promise<void> {
+    return this.store.decide([questionId], () =>
+      this.channel.request('POST', `questions/${questionId}/answer`, { value })
+    );
   }
 
-  async decide(ids: readonly string[], decision: Decision): Promise<void> {
-    await (ids.length === 1
-      ? this.channel.request('POST', `permissions/${ids[0]}`, decision)
-      : this.channel.request('POST', 'permissions', { ids, ...decision }));
+  decide(ids: readonly string[], decision: Decision): Promise<void> {
+    return this.store.decide(ids, () =>
+      ids.length === 1
+        ? this.channel.request('POST', `permissions/${ids[0]}`, decision)
+        : this.channel.request('POST', 'permissions', { ids, ...decision })
+    );
   }
 
   async expectations(): Promise<Expectation[]> {

@@ -170,6 +170,8 @@ export interface RunState {
   taskRoles: Readonly<Record<string, string>>;
   questions: readonly Question[];
   permissions: readonly PermissionRequest[];
+  /** Requests that the user answered last, but after somebody else. */
+  late: readonly string[];
   usage: Usage;
   /** Of the current or last reply. */
   pace: Pace | null;
@@ -215,6 +217,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     taskRoles: {},
     questions: [],
     permissions: [],
+    late: [],
     usage: NO_USAGE,
     pace: null,
     checkpoints: 0,
@@ -298,6 +301,10 @@ export function hasTouchedCells(state: RunState): boolean {
 /** Whether code ran in scratch, which cannot change anything. */
 export function isInScratch({ parameters }: Pick<CallEntry, 'parameters'>): boolean {
   return parameters['where'] === 'scratch';
+}
+
+export function answerLabel({ options }: Question, answer: string): string {
+  return options.find(({ value }) => value === answer)?.label ?? answer;
 }
 
 export function isFinal(status: string): boolean {

@@ -97,6 +97,19 @@ export class RunStore {
     this.continued = true;
   }
 
+  /** Notes which requests somebody else has answered first: their cards are gone by then. */
+  async decide(ids: readonly string[], asking: () => Promise<unknown>): Promise<void> {
+    let late: readonly string[] = [];
+    try {
+      await asking();
+    } catch (error) {
+      late = error instanceof CoworkError && error.code === 'not_waiting' ? ids : [];
+      throw error;
+    } finally {
+      this.change({ ...this.state, late });
+    }
+  }
+
   /** Replaces truncated messages of the card's jobs with the full ones. */
   async loadWhole(): Promise<void> {
     const messages = await loadMessages(this.channel, this.card.context_id);

@@ -537,6 +537,30 @@ describe('what waits for the user', () => {
     );
   });
 
+  it('tells who decides too late what was decided elsewhere', async () => {
+    const questions = [QUESTION];
+    const card = runCard({
+      ...RUNNING,
+      ...{
+        questions,
+        permissions: [PERMISSION],
+        messages: [message('question', '', { data: QUESTION })]
+      }
+    });
+    const { screen, server } = await show(card);
+    const late = new CoworkError({ code: 'not_waiting', message: 'No longer open.', status: 409 });
+    server.answers.set('POST permissions/p1', late);
+    server.answers.set('POST questions/q1/answer', late);
+    await click(button(screen, 'Deny'));
+    expect(screen.textContent).not.toContain('elsewhere');
+    await server.send(event(11, 'permission-resolved', { id: 'p1', decision: 'allow' }));
+    expect(screen.textContent).toContain('Already allowed elsewhere.');
+    await click(button(screen, 'Show as unknown'));
+    await server.send(event(12, 'question-answered', { id: 'q1', value: 'out' }));
+    expect(screen.textContent).toContain('Already answered elsewhere: Leave out');
+    expect(screen.textContent).not.toContain('Already allowed elsewhere.');
+  });
+
   it('a permission: what, why, the whole of it, and only the scopes on offer with the rule they write', async () => {
     const { screen, server } = await show(
       runCard({ ...RUNNING, permissions: [{ ...PERMISSION, uncovered: ['big.bin'] }] })
