@@ -131,6 +131,7 @@ def show_status(
         "roles": [look.model_dump()] if look else [],
         "title": title,
         "note": note,
+        "model": context["model"] if context else None,
         "health": health,
     }
     output = CellOutput(link, session.place.attended)

@@ -111,6 +111,8 @@ export interface StatusCardData {
   roles?: RoleLook[];
   title: string;
   note: string | null;
+  /** Chosen for this conversation. */
+  model?: string | null;
   health: Health;
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Card } from '../ui/Card';
 import type { Channel } from '../channel/channel';
 import { CheckButton } from '../model/CheckButton';
-import { useConnectionCheck, type Check } from '../model/connectionCheck';
+import { useConnectionCheck, usePresentHealth, type Check } from '../model/connectionCheck';
 import { HealthAnswer } from '../model/HealthAnswer';
 import { ModelHelp } from '../model/ModelHelp';
 import { modelLabel, ModelName } from '../model/HealthAnswer';
@@ -30,7 +30,8 @@ interface StatusCardProps {
 
 function Status({ card, channel }: StatusCardProps): VNode {
   const [check, runCheck] = useConnectionCheck(channel);
-  const health = check.state === 'answered' ? check.health : card.health;
+  const present = usePresentHealth(channel, card.health);
+  const health = withModel(check.state === 'answered' ? check.health : present, card.model);
   const [acting, setActing] = useState(card.role);
   const lookOf = useRoles();
   const role = acting === null ? null : lookOf(acting);
@@ -72,6 +73,10 @@ function Status({ card, channel }: StatusCardProps): VNode {
       />
     </Card>
   );
+}
+
+function withModel(health: Health, name: string | null | undefined): Health {
+  return name ? { ...health, model: { ...health.model, name } } : health;
 }
 
 function edgeOf(check: Check, health: Health, roleColour: string): string {

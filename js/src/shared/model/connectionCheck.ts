@@ -30,6 +30,20 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
   return [check, run];
 }
 
+/** The saved state until the present one is known; a saved notebook may be old. */
+export function usePresentHealth(channel: Channel, saved: Health): Health {
+  const [present, setPresent] = useState<{ of: Health; health: Health } | null>(null);
+  useEffect(() => {
+    let gone = false;
+    channel.request<Health>('GET', 'health').then(
+      health => gone || setPresent({ of: saved, health }),
+      () => undefined
+    );
+    return () => void (gone = true);
+  }, [channel, saved]);
+  return present?.of === saved ? present.health : saved;
+}
+
 export async function fetchHealth(
   channel: Channel
 ): Promise<Extract<Check, { state: 'answered' | 'failed' }>> {

@@ -7,14 +7,22 @@ import { StatusCard } from '../../../src/shared/card/StatusCard';
 import { NOT_READY, PLANNER, READY, STATISTICIAN, statusCard, WITH_PROBLEM } from '../../samples';
 import { button, click, draw, ManualChannel, one } from '../../screen';
 
-function show(card: StatusCardData): { screen: HTMLElement; channel: ManualChannel } {
+/** A card that the server confirms. */
+async function show(
+  card: StatusCardData
+): Promise<{ screen: HTMLElement; channel: ManualChannel }> {
   const channel = new ManualChannel();
-  return { screen: draw(<StatusCard card={card} channel={channel} />), channel };
+  const screen = draw(<StatusCard card={card} channel={channel} />);
+  expect(channel.asked.splice(0)).toEqual([['GET', 'health']]);
+  await channel.answer(card.health);
+  return { screen, channel };
 }
 
 describe('StatusCard', () => {
-  it('shows who acts, what is asked and which model answers, in the colour of the role', () => {
-    const { screen } = show(statusCard(READY, { note: 'Nothing was sent.', roles: [PLANNER] }));
+  it('shows who acts, what is asked and which model answers, in the colour of the role', async () => {
+    const { screen } = await show(
+      statusCard(READY, { note: 'Nothing was sent.', roles: [PLANNER] })
+    );
     expect(one(screen, '.cw-head').textContent).toBe('Plannerread-onlygpt-5-mini');
     expect(one(screen, '.cw-title').textContent).toBe('Clean sales.csv');
     expect(screen.textContent).toContain('Nothing was sent.');
@@ -22,8 +30,8 @@ describe('StatusCard', () => {
     expect(screen.querySelector('.cw-note, details')).toBeNull();
   });
 
-  it('calls only the planner read-only', () => {
-    expect(show(statusCard(READY, { role: 'actor' })).screen.textContent).not.toContain(
+  it('calls only the planner read-only', async () => {
+    expect((await show(statusCard(READY, { role: 'actor' }))).screen.textContent).not.toContain(
       'read-only'
     );
   });
@@ -38,36 +46,60 @@ describe('StatusCard', () => {
         base_url: null
       }
     };
-    const { screen } = show(statusCard(guide));
+    const screen = draw(<StatusCard card={statusCard(guide)} channel={new ManualChannel()} />);
     expect(one(screen, '.cw-text').textContent).toBe('The built-in guide is ready.');
     expect(modelSentence(guide)).toBe('The built-in guide answers');
   });
 
-  it('needs no role', () => {
-    const { screen } = show(statusCard(READY, { role: null, title: 'Cowork' }));
+  it('needs no role', async () => {
+    const { screen } = await show(statusCard(READY, { role: null, title: 'Cowork' }));
     expect(screen.querySelector('.cw-pill')).toBeNull();
     expect(one(screen, '.cw-head').textContent).toContain('Cowork');
     expect(screen.textContent).toContain(`Workspace: ${READY.workspace}`);
     expect(screen.textContent).toContain('Write %%plan in a cell');
   });
 
-  it('says what is missing', () => {
-    const { screen } = show(statusCard(NOT_READY));
+  it('says what is missing', async () => {
+    const { screen } = await show(statusCard(NOT_READY));
     expect(one(screen, '.cw-model').textContent).toBe('no model');
     expect(one(screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
     expect(one(screen, '.cw-card').className).toContain('cw-colour-ask');
   });
 
-  it('shows each problem as something to see to, although the model is ready', () => {
-    const { screen } = show(statusCard(WITH_PROBLEM));
+  it('shows each problem as something to see to, although the model is ready', async () => {
+    const { screen } = await show(statusCard(WITH_PROBLEM));
     expect(one(screen, '.cw-note').textContent).toBe('The workspace cannot be written to.');
     expect(one(screen, '.cw-card').className).toContain('cw-colour-ask');
   });
 });
 
+describe('a card that was saved', () => {
+  it('shows the present model, and until the server answers the saved one', async () => {
+    const channel = new ManualChannel();
+    const screen = draw(<StatusCard card={statusCard(NOT_READY)} channel={channel} />);
+    expect(one(screen, '.cw-model').textContent).toBe('no model');
+    await channel.answer(READY);
+    expect(one(screen, '.cw-model').textContent).toBe('gpt-5-mini');
+    expect(screen.querySelector('.cw-note')).toBeNull();
+  });
+
+  it('stays as it is where no server answers', async () => {
+    const channel = new ManualChannel();
+    const screen = draw(<StatusCard card={statusCard(NOT_READY)} channel={channel} />);
+    await channel.fail(new CoworkError({ code: 'unreachable', message: 'Away.' }));
+    expect(one(screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
+    expect(one(screen, '.cw-card').className).not.toContain('cw-colour-error');
+  });
+
+  it('keeps the model that was chosen for its conversation', async () => {
+    const { screen } = await show(statusCard(READY, { model: 'gpt-5' }));
+    expect(one(screen, '.cw-model').textContent).toBe('gpt-5');
+  });
+});
+
 describe('the role on the status card', () => {
   it('is switched there, and what runs is stopped only if that is confirmed', async () => {
-    const { screen, channel } = show(statusCard(READY, { context_id: 'c1' }));
+    const { screen, channel } = await show(statusCard(READY, { context_id: 'c1' }));
     await click(one(screen, '.cw-pill-button'));
     await channel.answer({ items: [PLANNER, STATISTICIAN], next: null });
     const items = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')];
@@ -86,14 +118,14 @@ describe('the role on the status card', () => {
     expect(one(screen, '.cw-pill-button').textContent).toContain('Statistician');
   });
 
-  it('can be switched only where there is a conversation', () => {
-    expect(show(statusCard(READY)).screen.querySelector('.cw-pill-button')).toBeNull();
+  it('can be switched only where there is a conversation', async () => {
+    expect((await show(statusCard(READY))).screen.querySelector('.cw-pill-button')).toBeNull();
   });
 });
 
 describe('Check connection', () => {
   it('shows that it is busy, keeps the focus, and asks only once', async () => {
-    const { screen, channel } = show(statusCard(READY));
+    const { screen, channel } = await show(statusCard(READY));
     const check = button(screen, 'Check connection');
     check.focus();
     await click(check);
@@ -105,7 +137,7 @@ describe('Check connection', () => {
   });
 
   it('announces politely that the model answers, where, and within which walls', async () => {
-    const { screen, channel } = show(statusCard(NOT_READY));
+    const { screen, channel } = await show(statusCard(NOT_READY));
     await click(button(screen, 'Check connection'));
     await channel.answer(READY);
     const answer = one(screen, '[aria-live="polite"]');
@@ -118,7 +150,7 @@ describe('Check connection', () => {
   });
 
   it('says once, not twice, what is missing', async () => {
-    const { screen, channel } = show(statusCard(NOT_READY));
+    const { screen, channel } = await show(statusCard(NOT_READY));
     await click(button(screen, 'Check connection'));
     await channel.answer(NOT_READY);
     expect(one(screen, '.cw-answer').textContent).toContain('Not ready: Set COWORK_MODEL first.');
@@ -126,7 +158,7 @@ describe('Check connection', () => {
   });
 
   it('says plainly that without a sandbox every command asks', async () => {
-    const { screen, channel } = show(statusCard(READY));
+    const { screen, channel } = await show(statusCard(READY));
     await click(button(screen, 'Check connection'));
     await channel.answer({ ...READY, sandbox: 'none' });
     expect(one(screen, '.cw-answer').textContent).toContain(
@@ -135,7 +167,7 @@ describe('Check connection', () => {
   });
 
   it('shows why it failed, and can be tried again', async () => {
-    const { screen, channel } = show(statusCard(READY));
+    const { screen, channel } = await show(statusCard(READY));
     await click(button(screen, 'Check connection'));
     await channel.fail(
       new CoworkError({ code: 'timeout', message: 'The kernel does not answer.' })
@@ -148,7 +180,7 @@ describe('Check connection', () => {
   });
 
   it('never shows the words of a programming error', async () => {
-    const { screen, channel } = show(statusCard(READY));
+    const { screen, channel } = await show(statusCard(READY));
     await click(button(screen, 'Check connection'));
     await channel.fail(new TypeError('x is not a function'));
     expect(screen.textContent).not.toContain('not a function');
