@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, RootModel
 
 from ..agents.plan.plans import Settlement
 from ..domain.cell_commands import Execute, RestorePlan
-from ..domain.contexts import RequestOrigin
+from ..domain.contexts import JobKind, RequestOrigin
 from ..domain.data import Data
 from ..domain.figures import Assumption
 from ..domain.plan import Plan
@@ -25,6 +25,8 @@ class PlanQuery(RequestBody):
 
     plan_id: Name | None = None
     revision: Seq | None = None
+    running: bool = False
+    """Prefer the plan that is being executed to the current one."""
 
 
 class PlanAnswer(Data):
@@ -146,7 +148,10 @@ class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
 @table.get("context/{id}/plan", PlanAnswer, query=PlanQuery, kernel=True)
 async def get_plan(call: Call) -> BaseModel:
     """A plan of the conversation; by default the newest revision of the current plan."""
-    found = call.service.plans.find(call.path["id"], call.query.plan_id, call.query.revision)
+    query, context_id = call.query, call.path["id"]
+    job = call.service.journal.store.active_job(context_id) if query.running else None
+    executed = job.plan_id if job and job.kind is JobKind.PLAN else None
+    found = call.service.plans.find(context_id, query.plan_id or executed, query.revision)
     if found is None:
         return PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
     return plan_answer(call, found)

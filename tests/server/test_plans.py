@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, plan, result, text
+from tests.scripted import ScriptedServer, plan, result, stall, text
 
 from .api import Api
 
@@ -139,6 +139,27 @@ async def test_two_goals_are_two_plans_and_run_in_any_order(
     await api.refused(
         "POST", execute, {"revision": 1, "plan_id": "plan_x"}, status=404, code="no_plan"
     )
+
+
+async def test_the_plan_that_runs_can_be_had_while_a_newer_one_waits(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted, "look")
+    scripted.add(plan("Plot it", "draw"), stall())
+    accepted = await api.post(f"context/{context}/messages", {"content": "Plot"}, status=202)
+    await api.ended(accepted["job_id"])
+    address = f"context/{context}/plan"
+    first, _ = (await api.get(f"{address}s"))["items"]
+    body = {"revision": 1, "plan_id": first["id"]}
+    job = await api.post(f"{address}/execute", body, status=202)
+    goals = [(await api.get(address, **query))["plan"]["goal"] for query in ({}, RUNNING)]
+    assert goals == ["Plot it", "Tidy up"]
+    await api.post(f"jobs/{job['job_id']}/cancel")
+    await api.ended(job["job_id"])
+    assert (await api.get(address, **RUNNING))["plan"]["goal"] == "Plot it"
+
+
+RUNNING = {"running": "true"}
 
 
 async def test_revisions_are_listed_and_restored(api: Api, scripted: ScriptedServer) -> None:

@@ -2613,6 +2613,8 @@ export interface components {
             plan_id?: string | null;
             /** @default null */
             revision?: number | null;
+            /** @default false */
+            running?: boolean;
         };
         /**
          * PlanReordered

@@ -15,6 +15,7 @@ import { Section } from './Section';
 
 const RELOAD_EVENTS = [
   'plan-update',
+  'job-started',
   'task-started',
   'task-completed',
   'job-completed',
@@ -24,12 +25,12 @@ const RELOAD_EVENTS = [
 /** Longer plans show only the steps around the current one. */
 const MAX_STEPS = 12;
 
-/** Progress of the conversation's plan. */
+/** Progress of the conversation's plan: of the one that runs, else of the newest. */
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
   const changed = useActivity(RELOAD_EVENTS, context);
   const { value } = useLoaded(
-    () => channel.request<PlanAnswer>('GET', `context/${context}/plan`),
+    () => channel.request<PlanAnswer>('GET', `context/${context}/plan?running=true`),
     [context, changed]
   );
   if (!value?.plan) {

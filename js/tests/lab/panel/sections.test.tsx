@@ -81,14 +81,14 @@ describe('the plan', () => {
 
   it('says how far it is, and hears when a step has ended', async () => {
     const { screen, server, feed, parts } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': answer([
+      'GET context/c1/plan?running=true': answer([
         step(1, { status: 'completed' }),
         step(2, { status: 'running' })
       ])
     });
     expect(one(screen, '.cw-heading-count').textContent).toBe('1 / 2');
     server.answers.set(
-      'GET context/c1/plan',
+      'GET context/c1/plan?running=true',
       answer([step(1, { status: 'completed' }), step(2, { status: 'completed' })])
     );
     feed.tell({ c2: ['task-completed'] });
@@ -102,9 +102,24 @@ describe('the plan', () => {
     expect(parts.open).toHaveBeenCalledWith('c1');
   });
 
+  it('is the one that runs, from its start', async () => {
+    const { screen, server, feed } = await drawIn(<PlanSection context="c1" />, {
+      'GET context/c1/plan?running=true': answer([step(1, { action: 'The newest' })])
+    });
+    server.answers.set(
+      'GET context/c1/plan?running=true',
+      answer([step(1, { action: 'The one that runs' })])
+    );
+    feed.tell({ c1: ['job-started'] });
+    await vi.waitFor(async () => {
+      await calm();
+      expect(screen.textContent).toContain('The one that runs');
+    }, PATIENCE);
+  });
+
   it('does not count a step that was stopped as done', async () => {
     const { screen } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': answer([
+      'GET context/c1/plan?running=true': answer([
         step(1, { status: 'completed' }),
         step(2, { status: 'cancelled' })
       ])
@@ -117,7 +132,7 @@ describe('the plan', () => {
       step(at + 1, { status: at < 30 ? 'completed' : 'pending' })
     );
     const { screen } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': answer(steps)
+      'GET context/c1/plan?running=true': answer(steps)
     });
     expect(screen.querySelectorAll('li')).toHaveLength(12);
     expect(one(screen, 'li').textContent).toContain('Do thing 29');
@@ -126,7 +141,7 @@ describe('the plan', () => {
 
   it('is not there when there is none', async () => {
     const { screen } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': { plan: null, revision: 0, made_at: null, stale: [] }
+      'GET context/c1/plan?running=true': { plan: null, revision: 0, made_at: null, stale: [] }
     });
     expect(screen.textContent).toBe('');
   });
