@@ -7,6 +7,7 @@ import type { Page, PermissionRequest, Question } from '../../shared/types';
 import { permissionOf, questionOf, text } from '../../shared/run/parse';
 import { toolLabel } from '../../shared/ask/labels';
 import { counted, t } from '../../shared/text/translate';
+import { plainLine } from '../../shared/text/plain';
 import { oneLine } from '../../shared/text/visible';
 import { includesEvent, type IActivityFeed } from '../model/activityFeed';
 
@@ -110,6 +111,6 @@ export function placeOf({ notebook, title }: InboxItem): string {
 
 export function describeItem(item: InboxItem): string {
   return item.kind === 'question'
-    ? oneLine(item.question.question, 160)
+    ? plainLine(item.question.question, 160)
     : `${toolLabel(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }

@@ -6,6 +6,7 @@ import { Button, Failure } from '../ui/Button';
 import { Card } from '../ui/Card';
 import { codeSpans } from '../text/codeSpans';
 import { inline } from '../text/markdown';
+import { plainLine } from '../text/plain';
 import type { Question } from '../types';
 import { RichText } from '../text/RichText';
 import { useRun } from '../run/context';
@@ -33,7 +34,7 @@ export function QuestionCard({
   return (
     <Card
       edge="ask"
-      label={t('Question: %1', oneLine(translateKnown(question.question)))}
+      label={t('Question: %1', plainLine(translateKnown(question.question)))}
       header={
         <span class="cw-pill cw-colour-ask">
           {t('Question · %1', severityLabel(question.severity))}

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { toolLabel } from '../ask/labels';
+import { plainLine } from '../text/plain';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { presentJob, statusOf, type RunState } from './state';
@@ -41,22 +42,22 @@ export function sentence(state: RunState): string {
     return t('Waiting for you: %1. %2', toolLabel(permission.tool), oneLine(permission.resource));
   }
   if (question) {
-    return t('Waiting for you: %1', oneLine(question.question));
+    return t('Waiting for you: %1', plainLine(question.question));
   }
   const running = state.plan?.steps.find(step => state.tasks[step.id]?.status === 'running');
   const status = statusOf(state);
   if (running && status === 'running') {
-    return t('Step %1: %2', String(running.step_number), oneLine(running.action));
+    return t('Step %1: %2', String(running.step_number), plainLine(running.action));
   }
   const last = [...state.entries]
     .reverse()
     .find(entry => entry.kind === 'text' && entry.from === 'assistant' && entry.text);
-  const words = last?.kind === 'text' ? oneLine(last.text, 300) : '';
+  const words = last?.kind === 'text' ? plainLine(last.text, 300) : '';
   switch (status) {
     case 'completed':
       return `${t('Completed.')} ${words}`.trim();
     case 'failed':
-      return t('Failed: %1', oneLine(presentJob(state)?.error ?? ''));
+      return t('Failed: %1', plainLine(presentJob(state)?.error ?? ''));
     case 'cancelled':
       return t('Stopped.');
     case 'interrupted':

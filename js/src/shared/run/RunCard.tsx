@@ -12,6 +12,7 @@ import { lazy } from '../ui/lazy';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
 import { SavedRoles, useFetchedRoles, useRoles } from '../role/roles';
+import { plainLine } from '../text/plain';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { RunActions } from './actions';
@@ -316,7 +317,7 @@ function UnansweredRequests({ state }: { state: RunState }): VNode {
     ...state.permissions.map(
       ({ tool, resource }) => `${toolLabel(tool)}: ${oneLine(resource, 300)}`
     ),
-    ...state.questions.map(({ question }) => oneLine(question, 300))
+    ...state.questions.map(({ question }) => plainLine(question, 300))
   ];
   return (
     <>
