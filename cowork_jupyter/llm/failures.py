@@ -245,7 +245,8 @@ class FailureClassifier:
             line = line.replace(self.secret, "…")
         if len(line) > _MAX_QUOTE_LENGTH:
             return f"{line[:_MAX_QUOTE_LENGTH]}…"
-        return line or "no reason"
+        line = line or "no reason"
+        return f"{line}." if line[-1].isalnum() else line
 
 
 def _is_web_address(text: str) -> bool:
@@ -262,8 +263,9 @@ def _is_web_address(text: str) -> bool:
 def _words(error: Any) -> str:
     body = error.body
     if isinstance(body, dict):
+        code = f"({body['code']})" if body.get("code") else None
         window = f"(n_ctx: {body['n_ctx']})" if body.get("n_ctx") else None  # llama.cpp's
-        parts = [body.get("message") or body.get("detail") or body, body.get("code"), window]
+        parts = [body.get("message") or body.get("detail") or body, code, window]
         return " ".join(str(part) for part in parts if part)
     return str(body or "")
 

@@ -315,6 +315,21 @@ async def test_waits_grow_and_end_after_two_minutes(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"message": "It broke.", "code": "server_error"}, "It broke. (server_error)"),
+        ({"message": "Overloaded"}, "Overloaded."),
+    ],
+)
+async def test_what_a_server_says_reads_as_a_sentence(
+    bench: Bench, body: dict[str, str], said: str
+) -> None:
+    error = await bench.fail(*[Scripted(status=500, error={"error": body})] * 10)
+    assert error.message.endswith(f" answered with error 500: {said}")
+
+
+@pytest.mark.asyncio
 async def test_a_server_that_asks_for_no_wait_is_not_hammered(bench: Bench) -> None:
     await bench.fail(*[play.rate_limited("0")] * 10)
     assert bench.waits[:3] == [0.0, 1.0, 2.0]
