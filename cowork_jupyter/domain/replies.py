@@ -110,7 +110,7 @@ class StepResult(NullTolerantModel):
 
     @property
     def text(self) -> str:
-        rest = f"\nLeft undone: {self.left_undone}" if self.left_undone else ""
+        rest = f"\n\nLeft undone: {self.left_undone}" if self.left_undone else ""
         return f"{self.summary}{rest}"
 
 

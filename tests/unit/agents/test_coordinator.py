@@ -262,7 +262,7 @@ async def test_what_was_done_in_part_the_user_decides_about(
         bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert asked.data.model_dump()["context"] == "Two are read.\nLeft undone: the third"
+        assert asked.data.model_dump()["context"] == "Two are read.\n\nLeft undone: the third"
         assert asked.data.model_dump()["options"][0]["value"] == "accept"
         bench.service.inquiries.answer(asked.data.model_dump()["id"], answer)
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED

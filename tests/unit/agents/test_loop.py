@@ -262,7 +262,7 @@ async def test_a_result_outside_of_a_plan_ends_the_job_as_it_says(
     assert (job.status, job.error) == (JobStatus.FAILED, "It is not there.")
     scripted.add(result("partly", "Two are read.", "the third"))
     job = await bench.tell("all of them")
-    assert (job.status, job.error) == (JobStatus.FAILED, "Two are read.\nLeft undone: the third")
+    assert (job.status, job.error) == (JobStatus.FAILED, "Two are read.\n\nLeft undone: the third")
     assert [one.text for one in bench.messages()].count(str(job.error)) == 1
 
 
