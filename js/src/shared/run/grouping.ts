@@ -131,11 +131,8 @@ function isRedundant(state: MainState, entry: Entry): boolean {
     // An earlier attempt.
     return state.entries.some(one => one.kind === 'check' && one.at > entry.at);
   }
-  if (entry.kind === 'text' && entry.from === 'system') {
-    // The correction is shown with the rejected reply.
-    return state.entries.some(
-      one => one.kind === 'text' && one.problem !== null && entry.text.includes(one.problem)
-    );
+  if (isCorrection(state, entry)) {
+    return true;
   }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
@@ -153,6 +150,17 @@ function isRedundant(state: MainState, entry: Entry): boolean {
   );
 }
 
+/** Words for the agent about a rejected reply, which is shown with the problem. */
+function isCorrection({ entries }: Pick<RunState, 'entries'>, entry: Entry): boolean {
+  return (
+    entry.kind === 'text' &&
+    entry.from === 'system' &&
+    entries.some(
+      one => one.kind === 'text' && one.problem !== null && entry.text.includes(one.problem)
+    )
+  );
+}
+
 /** The last start: from the event, else from the message that assigned the step. */
 export function taskStart(state: RunState, task: TaskState): string | null {
   const assigned = state.entries
@@ -163,6 +171,10 @@ export function taskStart(state: RunState, task: TaskState): string | null {
 
 export function entriesOfTask(state: RunState, taskId: string): Entry[] {
   return state.entries.filter(
-    entry => entry.task === taskId && entry.kind !== 'assignment' && entry.kind !== 'outcome'
+    entry =>
+      entry.task === taskId &&
+      entry.kind !== 'assignment' &&
+      entry.kind !== 'outcome' &&
+      !isCorrection(state, entry)
   );
 }

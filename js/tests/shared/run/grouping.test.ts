@@ -122,11 +122,15 @@ describe('where things stand', () => {
 
   it('what the agent is told of a rejected reply is shown with it only, also when it was empty', () => {
     const problem = 'The reply was empty.';
-    const state = [
-      saved('text', '', { data: { problem } }),
-      saved('text', `Your last reply was not usable. ${problem} Reply again.`, { role: 'system' })
-    ].reduce((all, one) => withMessage(all, one), fromCard(runCard()));
-    expect(mainEntries(state)).toMatchObject([{ from: 'assistant', text: '', problem }]);
+    const told = `Your last reply was not usable. ${problem} Reply again.`;
+    const rejected = (task_id: string | null): RunState =>
+      [
+        saved('text', '', { task_id, data: { problem } }),
+        saved('text', told, { task_id, role: 'system' })
+      ].reduce((all, one) => withMessage(all, one), fromCard(runCard()));
+    const shown = [{ from: 'assistant', text: '', problem }];
+    expect(mainEntries(rejected(null))).toMatchObject(shown);
+    expect(entriesOfTask(rejected('t1'), 't1')).toMatchObject(shown);
   });
 
   it('the goal is not said twice', () => {
