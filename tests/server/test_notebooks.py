@@ -241,6 +241,24 @@ async def test_tab_that_sleeps_is_an_error_that_says_so(
     assert on_disk(path) == ["saved"]
 
 
+async def test_reloaded_tab_has_time_to_connect_to_its_kernel(
+    root: Path, extension: Any, new_tab: NewTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(root, notebook("1"))
+    tab = await new_tab()
+    await opened(extension, tab, "n.ipynb", notebook("1"))
+    tab.silent = True
+    monkeypatch.setattr(tabs, "PATIENCE", 0.01)
+    notebooks = extension.service.factory.tools.gate.notebooks
+    running = asyncio.ensure_future(notebooks.run(Workspace(root), "n.ipynb", "c0", "1"))
+    await until(lambda: bool(tab.asked))
+    await asyncio.sleep(0.1)
+    await tab._answer(tab.asked[-1]["id"], {"ok": False, "code": "no_kernel"})
+    with pytest.raises(Conflict, match="Choose one there") as caught:
+        await running
+    assert "Ask the user" in caught.value.advice  # only models read this
+
+
 async def test_renamed_and_deleted_notebooks(
     root: Path, use: Call, extension: Any, new_tab: NewTab
 ) -> None:

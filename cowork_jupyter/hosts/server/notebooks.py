@@ -334,7 +334,9 @@ def _tab_refused(path: str, refusal: TabRefused) -> CoworkError:
         return no_such_cell(path, str(answer.get("cell_id", "")))
     if refusal.code == "no_kernel":
         return Conflict(
-            f"The tab of '{path}' has no kernel. Ask the user for one.", code="no_kernel"
+            f"The tab that has '{path}' open has no kernel. Choose one there.",
+            code="no_kernel",
+            advice="Ask the user to choose a kernel in that tab.",
         )
     if refusal.code == "read_only":
         return Forbidden(f"'{path}' is open read-only.", code="read_only")

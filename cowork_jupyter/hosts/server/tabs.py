@@ -37,6 +37,9 @@ def workspace_path(root: str, path: str, workspace: Path) -> str:
 
 PATIENCE = 10.0
 """Seconds that a tab may take to answer."""
+KERNEL_PATIENCE = 30.0
+"""For questions that need a kernel: a tab may have to connect to it first."""
+_NEEDS_KERNEL = ("run", "start_kernel")
 MAX_ANSWER_SIZE = 256 * 1024 * 1024
 
 
@@ -75,7 +78,7 @@ class Tab:
         try:
             asked = {"type": "question", "id": number, "op": question, "path": path, **more}
             await self._send(json.dumps(asked))
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(KERNEL_PATIENCE if question in _NEEDS_KERNEL else PATIENCE):
                 found: dict[str, Any] = json.loads(await answer)
         except TimeoutError:
             raise TabSilent from None

@@ -67,11 +67,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     return {};
   },
 
-  run: (panel, model, question) => {
+  run: async (panel, model, question) => {
     const { cell_id, expected } = question as Question & { cell_id: string; expected: string };
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    const { request, done } = runCell(panel, cell_id, expected);
+    const { request, done } = await runCell(panel, cell_id, expected);
     void done.then(() => isLeftUnsaved(panel, model, wasUnsaved));
     return { request };
   },

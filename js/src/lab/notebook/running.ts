@@ -14,6 +14,9 @@ type CodeCell = Cell & {
   outputHidden: boolean;
 };
 
+/** A page that was reloaded connects to its kernel again; the server waits a little longer. */
+const CONNECTING_MS = 20_000;
+
 const running = new WeakMap<Cell['model'], Promise<void>>();
 
 export interface Running {
@@ -26,7 +29,12 @@ export interface Running {
  * Like Shift-Enter, but without stdin, since nobody may be there, and without aborting the cells
  * the user has queued behind it if it fails.
  */
-export function runCell(panel: NotebookPanel, cellId: string, expected: string): Running {
+export async function runCell(
+  panel: NotebookPanel,
+  cellId: string,
+  expected: string
+): Promise<Running> {
+  const kernel = await connectedKernel(panel);
   const cell = panel.content.widgets.find(one => one.model.id === cellId);
   if (cell === undefined) {
     throw new Refusal('no_such_cell', { cell_id: cellId });
@@ -37,7 +45,6 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
       cell: { id: cellId, cell_type: type, source: sharedModel.source }
     });
   }
-  const kernel = panel.sessionContext.session?.kernel;
   if (!kernel) {
     throw new Refusal('no_kernel');
   }
@@ -70,7 +77,18 @@ export async function hasRun(panel: NotebookPanel, cellId: string): Promise<void
 
 /** Starts the notebook's kernel, unless the user has to choose one. */
 export async function startKernel(panel: NotebookPanel): Promise<void> {
-  if (!panel.sessionContext.session?.kernel && (await panel.sessionContext.startKernel())) {
+  if (!(await connectedKernel(panel)) && (await panel.sessionContext.startKernel())) {
     throw new Refusal('no_kernel');
   }
+}
+
+/** The notebook's kernel, also if the tab has only begun to connect to it. */
+async function connectedKernel({
+  sessionContext
+}: NotebookPanel): Promise<Kernel.IKernelConnection | null | undefined> {
+  if (!sessionContext.session?.kernel && !sessionContext.isReady) {
+    const waited = new Promise<void>(resolve => setTimeout(resolve, CONNECTING_MS));
+    await Promise.race([sessionContext.ready, waited]);
+  }
+  return sessionContext.session?.kernel;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../../src/lab/notebook/edits';
 import { hasRun, runCell, startKernel } from '../../../src/lab/notebook/running';
 
-function fakePanel({ type = 'code', hasKernel = true } = {}) {
+function fakePanel({ type = 'code', hasKernel = true, connects = false } = {}) {
   let end: (message: object) => void = () => undefined;
   let fail: () => void = () => undefined;
   const done = new Promise<object>((resolve, reject) => {
@@ -23,17 +23,24 @@ function fakePanel({ type = 'code', hasKernel = true } = {}) {
   };
   const cell = { model, outputArea: { future: null }, outputHidden: true, setPrompt: vi.fn() };
   const startsWith = vi.fn(async () => false);
+  const session = { kernel: { requestExecute } };
+  let connect: () => void = () => undefined;
+  const ready = new Promise<void>(resolve => (connect = resolve));
   const sessionContext = {
-    session: hasKernel ? { kernel: { requestExecute } } : null,
+    session: hasKernel && !connects ? session : null,
+    isReady: !connects,
+    ready: ready.then(() => {
+      sessionContext.session = hasKernel ? session : null;
+    }),
     startKernel: startsWith
   };
   const panel = { content: { widgets: [cell] }, sessionContext } as unknown as NotebookPanel;
-  return { panel, cell, model, future, requestExecute, startsWith, end, fail };
+  return { panel, cell, model, future, requestExecute, startsWith, connect, end, fail };
 }
 
-function refusal(work: () => unknown): Refusal {
+async function refusal(work: Promise<unknown>): Promise<Refusal> {
   try {
-    work();
+    await work;
   } catch (error) {
     return error as Refusal;
   }
@@ -43,7 +50,7 @@ function refusal(work: () => unknown): Refusal {
 describe('a cell that the agent runs', () => {
   it('runs in the kernel of the notebook, and its outputs go where those of the cell go', async () => {
     const { panel, cell, model, future, requestExecute, end } = fakePanel();
-    const { request, done } = runCell(panel, 'c1', 'x = 1');
+    const { request, done } = await runCell(panel, 'c1', 'x = 1');
     expect(request).toBe('request-1');
     expect(requestExecute).toHaveBeenCalledWith(
       { code: 'x = 1', allow_stdin: false, stop_on_error: false },
@@ -58,10 +65,28 @@ describe('a cell that the agent runs', () => {
     expect(model.executionCount).toBe(8);
   });
 
+  it('waits for the kernel of a page that was just reloaded', async () => {
+    const { panel, cell, requestExecute, connect } = fakePanel({ connects: true });
+    const started = runCell(panel, 'c1', 'x = 1');
+    await Promise.resolve();
+    expect(cell.setPrompt).not.toHaveBeenCalled();
+    connect();
+    expect((await started).request).toBe('request-1');
+    expect(requestExecute).toHaveBeenCalled();
+  });
+
+  it('is refused if the kernel does not come', async () => {
+    vi.useFakeTimers();
+    const waiting = refusal(runCell(fakePanel({ connects: true }).panel, 'c1', 'x = 1'));
+    await vi.advanceTimersByTimeAsync(20_000);
+    vi.useRealTimers();
+    expect((await waiting).code).toBe('no_kernel');
+  });
+
   it('is waited for until all that it puts out is there', async () => {
     const { panel, end } = fakePanel();
     await hasRun(panel, 'c1');
-    runCell(panel, 'c1', 'x = 1');
+    await runCell(panel, 'c1', 'x = 1');
     let over = false;
     const waiting = hasRun(panel, 'c1').then(() => (over = true));
     await Promise.resolve();
@@ -72,28 +97,28 @@ describe('a cell that the agent runs', () => {
 
   it('does not look as if it ran for ever when its kernel goes away', async () => {
     const { panel, cell, fail } = fakePanel();
-    const { done } = runCell(panel, 'c1', 'x = 1');
+    const { done } = await runCell(panel, 'c1', 'x = 1');
     fail();
     await done;
     expect(cell.setPrompt).toHaveBeenLastCalledWith('');
   });
 
-  it('is refused if the user has changed it, with what it is now', () => {
+  it('is refused if the user has changed it, with what it is now', async () => {
     const { panel, requestExecute } = fakePanel();
-    const { code, facts } = refusal(() => runCell(panel, 'c1', 'x = 2'));
+    const { code, facts } = await refusal(runCell(panel, 'c1', 'x = 2'));
     expect(code).toBe('stale_cell');
     expect(facts).toEqual({ cell: { id: 'c1', cell_type: 'code', source: 'x = 1' } });
     expect(requestExecute).not.toHaveBeenCalled();
   });
 
-  it('is refused if it is gone, or is no code, or there is no kernel', () => {
-    expect(refusal(() => runCell(fakePanel().panel, 'c2', 'x = 1')).code).toBe('no_such_cell');
-    expect(refusal(() => runCell(fakePanel({ type: 'markdown' }).panel, 'c1', 'x = 1')).code).toBe(
-      'stale_cell'
-    );
-    expect(refusal(() => runCell(fakePanel({ hasKernel: false }).panel, 'c1', 'x = 1')).code).toBe(
-      'no_kernel'
-    );
+  it('is refused if it is gone, or is no code, or there is no kernel', async () => {
+    expect((await refusal(runCell(fakePanel().panel, 'c2', 'x = 1'))).code).toBe('no_such_cell');
+    expect(
+      (await refusal(runCell(fakePanel({ type: 'markdown' }).panel, 'c1', 'x = 1'))).code
+    ).toBe('stale_cell');
+    expect(
+      (await refusal(runCell(fakePanel({ hasKernel: false }).panel, 'c1', 'x = 1'))).code
+    ).toBe('no_kernel');
   });
 });
 
@@ -102,6 +127,10 @@ describe('a kernel', () => {
     const running = fakePanel();
     await startKernel(running.panel);
     expect(running.startsWith).not.toHaveBeenCalled();
+    const reloaded = fakePanel({ connects: true });
+    reloaded.connect();
+    await startKernel(reloaded.panel);
+    expect(reloaded.startsWith).not.toHaveBeenCalled();
     const without = fakePanel({ hasKernel: false });
     await startKernel(without.panel);
     expect(without.startsWith).toHaveBeenCalled();
