@@ -11,6 +11,7 @@ import { isOnServer } from './drives';
 import type { CellServer } from './marks';
 import { PersonRuns } from './personRuns';
 import { staleCells } from './staleness';
+import { followSaves } from './typed';
 
 /** Loaded with the first notebook. */
 type Operations = typeof import('./operations');
@@ -46,6 +47,7 @@ class NotebookBridge {
   private follow(panel: NotebookPanel): void {
     this.listen();
     this.personRuns.follow(panel);
+    void followSaves(panel);
     panel.context.pathChanged.connect(() => this.tell());
     panel.disposed.connect(() => this.tell());
     this.tell();

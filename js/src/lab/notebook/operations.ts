@@ -10,6 +10,7 @@ import { replaceContent, type Replacement } from './replace';
 import { hasRun, runCell, startKernel } from './running';
 import type { Answer, Question } from './splitAnswer';
 import { keepScrollPosition } from './scrollPosition';
+import { hasUnsavedTyping } from './typed';
 
 /** Saving may open a dialog; the agent does not wait for it. */
 const SAVING_MS = 3000;
@@ -54,11 +55,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     if (edit.kind === 'outputs') {
       await hasRun(panel, edit.cell_id); // or what it still tells would come on top
     }
-    const wasUnsaved = model.dirty;
+    const isTyping = hasUnsavedTyping(model);
     keepScrollPosition(panel.content, () =>
       marksOf(panel, server).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
     );
-    return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
+    return { unsaved: await isLeftUnsaved(panel, model, isTyping) };
   },
 
   /** Pushed by the server on every change: the pending cell changes. */
@@ -70,9 +71,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   run: async (panel, model, question) => {
     const { cell_id, expected } = question as Question & { cell_id: string; expected: string };
     refuseReadOnly(model);
-    const wasUnsaved = model.dirty;
+    const isTyping = hasUnsavedTyping(model);
     const { request, done } = await runCell(panel, cell_id, expected);
-    void done.then(() => isLeftUnsaved(panel, model, wasUnsaved));
+    void done.then(() => isLeftUnsaved(panel, model, isTyping));
     return { request };
   },
 
@@ -88,11 +89,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
   replace: async (panel, model, question) => {
     refuseReadOnly(model);
-    const wasUnsaved = model.dirty;
+    const isTyping = hasUnsavedTyping(model);
     keepScrollPosition(panel.content, () =>
       replaceContent(model.sharedModel, question as Question & Replacement)
     );
-    return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
+    return { unsaved: await isLeftUnsaved(panel, model, isTyping) };
   }
 };
 
@@ -177,22 +178,22 @@ function marksOf(panel: NotebookPanel, server: CellServer): Marks {
 }
 
 /**
- * Saves a notebook without unsaved edits, so that commands see the agent's change on disk. One that
- * the user is editing is left to them.
+ * Saves a notebook without unsaved edits, so that commands see the agent's change on disk and a
+ * reload does not lose it. One that the user is editing is left to them.
  */
 async function isLeftUnsaved(
   panel: NotebookPanel,
   model: INotebookModel,
-  wasUnsaved: boolean
+  isTyping: boolean
 ): Promise<boolean> {
   if (model.collaborative) {
     return false; // the server saves shared documents by itself
   }
-  if (!wasUnsaved) {
+  if (!isTyping) {
     const waited = new Promise<void>(resolve => setTimeout(resolve, SAVING_MS));
     await Promise.race([saved(panel, model), waited]);
   }
-  return !panel.isDisposed && model.dirty;
+  return !panel.isDisposed && hasUnsavedTyping(model);
 }
 
 async function saved(panel: NotebookPanel, model: INotebookModel): Promise<void> {
