@@ -60,6 +60,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     if (this.around === undefined || this.isAttached) {
       this.draw(model);
     }
+    this.saving.updated();
   }
 
   /** Only an attached node knows its notebook, and thus whether it is a copy. */

@@ -7,6 +7,7 @@ import type { Channel } from '../../shared/channel/channel';
 import type { CardAnswer, RunCardData } from '../../shared/types';
 import { isFinal, presentJob } from '../../shared/run/state';
 import type { RunStore } from '../../shared/run/store';
+import { WIDGET_MIME } from './record';
 
 /** Save interval while running; saved at once when the run ends. */
 const WHILE_RUNNING_MS = 10_000;
@@ -16,6 +17,8 @@ export class SavedCard {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private due = Infinity;
   private disposed = false;
+  private store: RunStore | null = null;
+  private sawRun = false;
 
   constructor(
     private readonly channel: Channel,
@@ -23,17 +26,25 @@ export class SavedCard {
     private readonly model: () => IRenderMime.IMimeModel | null
   ) {}
 
+  /** The kernel has put out the card again. */
+  updated(): void {
+    if (this.store !== null) {
+      this.changed(this.store);
+    }
+  }
+
   changed(store: RunStore): void {
+    this.store = store;
     const saved = this.saved();
     const { seq } = store.state;
-    if (
-      !store.trusted ||
-      (saved?.job_id === store.card.job_id && (saved.snapshot.seq ?? 0) >= seq)
-    ) {
+    const job = presentJob(store.state);
+    const hasEnded = job !== null && isFinal(job.status);
+    this.sawRun ||= job !== null && !hasEnded;
+    const isCurrent = saved?.job_id === store.card.job_id && (saved.snapshot.seq ?? 0) >= seq;
+    if (!store.trusted || (isCurrent && !(hasEnded && this.hasNewWidget(saved)))) {
       return;
     }
-    const job = presentJob(store.state);
-    const due = Date.now() + (job && isFinal(job.status) ? AT_THE_END_MS : WHILE_RUNNING_MS);
+    const due = Date.now() + (hasEnded ? AT_THE_END_MS : WHILE_RUNNING_MS);
     if (due < this.due) {
       this.due = due;
       clearTimeout(this.timer);
@@ -48,6 +59,11 @@ export class SavedCard {
 
   private saved(): RunCardData | null {
     return (this.model()?.data[this.mimeType] ?? null) as unknown as RunCardData | null;
+  }
+
+  /** Only of a cell that ran here, so that opening a notebook does not change it. */
+  private hasNewWidget(saved: RunCardData): boolean {
+    return WIDGET_MIME in (this.model()?.data ?? {}) && (this.sawRun || saved.again !== undefined);
   }
 
   private async write(store: RunStore): Promise<void> {
@@ -71,14 +87,19 @@ export class SavedCard {
     // here.
     const again = saved?.job_id === store.card.job_id && !store.continued ? saved.again : undefined;
     const card = { ...answer.card, ...(again ? { again } : {}) };
-    if (!isSame(saved, card)) {
-      const words = {
-        'text/markdown': answer.markdown,
-        'text/plain': answer.text ?? answer.markdown
-      };
-      model.setData({
-        data: { ...model.data, ...words, [this.mimeType]: card as unknown as PartialJSONObject }
-      });
+    const news = isSame(saved, card)
+      ? {}
+      : {
+          'text/markdown': answer.markdown,
+          'text/plain': answer.text ?? answer.markdown,
+          [this.mimeType]: card as unknown as PartialJSONObject
+        };
+    const { [WIDGET_MIME]: widget, ...others } = model.data;
+    if (widget !== undefined && isFinal(card.snapshot.status)) {
+      // A Lab without us would show the error of a lost widget instead of the Markdown.
+      model.setData({ data: { ...others, ...news } });
+    } else if (Object.keys(news).length > 0) {
+      model.setData({ data: { ...model.data, ...news } });
     }
   }
 }

@@ -14,6 +14,7 @@ import {
   NOBODY,
   RECORD_MIME
 } from '../../../src/lab/card/renderer';
+import { WIDGET_MIME } from '../../../src/lab/card/record';
 import { hardenSanitizer, htmlAsText } from '../../../src/lab/card/markdown';
 import type { RunCardData } from '../../../src/shared/types';
 import { event, FakeServer, planned, runCard, settled } from '../../runs';
@@ -145,7 +146,8 @@ describe('what the notebook keeps', () => {
     const output = new FakeOutput({
       [CARD_MIME]: card,
       'text/markdown': 'old',
-      'application/vnd.jupyter.widget-view+json': {}
+      'text/html': 'other',
+      [WIDGET_MIME]: {}
     });
     await renderer.renderModel(output.asModel());
     await vi.advanceTimersByTimeAsync(1000);
@@ -166,9 +168,44 @@ describe('what the notebook keeps', () => {
     expect(output.data).toMatchObject({
       'text/markdown': '**done**',
       'text/plain': 'done',
-      'application/vnd.jupyter.widget-view+json': {}
+      'text/html': 'other'
     });
     expect((output.data[CARD_MIME] as RunCardData).snapshot.status).toBe('completed');
+  });
+
+  it('has no widget once the run has ended, so that a Lab without us shows the Markdown', async () => {
+    const { renderer, output, channel } = await running();
+    expect(output.data).toHaveProperty([WIDGET_MIME]);
+    end(channel);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(output.data).not.toHaveProperty([WIDGET_MIME]);
+
+    output.data = { ...output.data, [WIDGET_MIME]: {} }; // as a cell that waits puts it out again
+    await renderer.renderModel(output.asModel());
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(output.data).not.toHaveProperty([WIDGET_MIME]);
+  });
+
+  async function ended(card: RunCardData): Promise<FakeOutput> {
+    const channel = new FakeServer(card);
+    channel.answers.set('GET jobs/j1/card', { card: runCard(), markdown: 'x' });
+    const renderer = new CardRenderer(CARD_MIME, channel, {});
+    drawn.push(renderer);
+    const output = new FakeOutput({ [CARD_MIME]: card, 'text/markdown': 'old', [WIDGET_MIME]: {} });
+    await renderer.renderModel(output.asModel());
+    await vi.advanceTimersByTimeAsync(60_000);
+    return output;
+  }
+
+  it('keeps an old widget when the notebook is only opened', async () => {
+    expect((await ended(runCard())).writes).toBe(0);
+  });
+
+  it('has no widget in a cell that was run again and offers its earlier run', async () => {
+    const { data, writes } = await ended({ ...runCard(), again: { content: 'a', role: 'actor' } });
+    expect(Object.keys(data)).toEqual([CARD_MIME, 'text/markdown']);
+    expect(data[CARD_MIME]).toHaveProperty('again');
+    expect([data['text/markdown'], writes]).toEqual(['old', 1]);
   });
 
   it('is not touched when nothing has happened, so that opening a notebook does not change it', async () => {
