@@ -11,6 +11,7 @@ from functools import partial
 from ..domain.contexts import Job, JobStatus
 from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.events import ErrorReported, JobCompleted, JobStarted
+from ..domain.health import Problem
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
@@ -33,6 +34,8 @@ class Jobs:
         self._on_end = on_end
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[asyncio.Task[None]] = set()
+        self._unstored: dict[str, CoworkError] = {}
+        """Jobs whose end cannot be stored yet, and why."""
         self.closing = False
         """Whether the service is stopping: what is cancelled now can be resumed."""
 
@@ -85,8 +88,14 @@ class Jobs:
             del self._running[job_id]
 
     async def cancel(self, job_id: str) -> Job:
-        """Stop a job and wait until it has stopped. No effect on one that has ended."""
-        await self._stop(job_id)
+        """Stop a job and wait until it has stopped. No effect on one that has ended.
+
+        Raises why its end cannot be stored; it ends as soon as it can.
+        """
+        tasks = await self._begin_stop(job_id)
+        while tasks and not (await asyncio.wait(tasks, timeout=RETRY_SECONDS))[0]:
+            if job_id in self._unstored:
+                raise self._unstored[job_id]
         return self._journal.store.job(job_id)
 
     async def wait(self, job_id: str) -> Job:
@@ -97,9 +106,14 @@ class Jobs:
 
     async def close(self) -> None:
         self.closing = True
-        await self._stop(*self._running)
+        if tasks := await self._begin_stop(*self._running):
+            await asyncio.wait(tasks)
 
-    async def _stop(self, *job_ids: str) -> None:
+    def problems(self) -> list[Problem]:
+        errors = {error.code: error.message for error in self._unstored.values()}
+        return [Problem(code=code, message=message) for code, message in errors.items()]
+
+    async def _begin_stop(self, *job_ids: str) -> list[asyncio.Task[None]]:
         # A task that has not begun when it is cancelled never begins, and so could not end its job.
         await asyncio.sleep(0)
         tasks = [self._running[job_id] for job_id in job_ids if job_id in self._running]
@@ -107,8 +121,7 @@ class Jobs:
             if task not in self._stopping:  # twice would cut short how its parts end
                 self._stopping.add(task)
                 task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        return tasks
 
     async def _run(self, job: Job, work: Work) -> None:
         try:
@@ -134,17 +147,22 @@ class Jobs:
         task = asyncio.current_task()
         assert task is not None
         self._stopping.add(task)  # it has nothing left to cancel
-        while True:
-            try:
-                self._end(job, outcome)
-                return True
-            except CoworkError as error:
-                if not error.retryable:
-                    raise
-                logger.warning("The end of job %s waits: %s", job.id, error.message)
-            if self.closing:
-                return False
-            await asyncio.sleep(RETRY_SECONDS)
+        try:
+            while True:
+                try:
+                    self._end(job, outcome)
+                    return True
+                except CoworkError as error:
+                    if not error.retryable:
+                        raise
+                    if job.id not in self._unstored:
+                        logger.warning("The end of job %s waits: %s", job.id, error.message)
+                    self._unstored[job.id] = error
+                if self.closing:
+                    return False
+                await asyncio.sleep(RETRY_SECONDS)
+        finally:
+            self._unstored.pop(job.id, None)
 
     def _end(self, job: Job, outcome: Outcome) -> None:
         with self._journal.transaction() as tx:

@@ -133,7 +133,13 @@ class CoworkService:
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         declared = self.role_catalog.problems()
         settled = self.connections.administrator.problems(self.connections.current().model)
-        known = [*self.workflows.known_problems(), *declared, *self.rules.problems(), *settled]
+        known = [
+            *self.jobs.problems(),
+            *self.workflows.known_problems(),
+            *declared,
+            *self.rules.problems(),
+            *settled,
+        ]
         local = self.current_model.local_state()
         state = local or await self.probe.state(fresh=fresh)
         sees = bool(state.name) and self.factory.llm.vision.sees(state.name or "")

@@ -49,11 +49,31 @@ async def test_a_job_whose_end_cannot_be_stored_ends_when_it_can(
     job_id = bench.start("first")
     await bench.until(EventType.TEXT_DELTA)
     disk.is_full = True
-    cancelling = asyncio.ensure_future(bench.service.jobs.cancel(job_id))
+    with pytest.raises(StoreError, match="The disk is full"):
+        await bench.service.jobs.cancel(job_id)
     await eventually(lambda: disk.refused > 3)
     disk.is_full = False
-    assert (await cancelling).status.is_final
+    assert (await bench.service.jobs.cancel(job_id)).status.is_final
     assert (await ended(bench, bench.start("second"))).status is JobStatus.COMPLETED
+
+
+async def test_health_says_that_the_end_of_a_job_cannot_be_stored(
+    bench: Bench, scripted: ScriptedServer, disk: Disk
+) -> None:
+    async def problems() -> list[str]:
+        return [problem.message for problem in (await bench.service.health()).problems]
+
+    scripted.add(stall())
+    job_id = bench.start("first")
+    await bench.until(EventType.TEXT_DELTA)
+    before = await problems()
+    disk.is_full = True
+    with pytest.raises(StoreError):
+        await bench.service.jobs.cancel(job_id)
+    assert sorted(await problems()) == sorted([*before, "The disk is full."])
+    disk.is_full = False
+    await bench.service.jobs.cancel(job_id)
+    assert await problems() == before
 
 
 async def test_a_call_whose_result_could_not_be_stored_gets_one_with_the_end_of_its_job(
