@@ -25,6 +25,8 @@ from .jobs import Jobs
 from .run.outcome import Outcome
 
 _ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")
+_COMMAND = re.compile(r"%cowork\b")
+_BESIDE_COMMANDS = re.compile(r"$|#|%(?:re)?load_ext cowork_jupyter\b|" + _COMMAND.pattern)
 MAX_HIDDEN = 50
 MAX_ERROR = 2000
 
@@ -38,13 +40,13 @@ class Trial:
 
     @classmethod
     def of(cls, notebook: NotebookState, job: Job) -> Trial:
-        """Cells that ask the agent are left out: to run them again would cost money and change
-        things.
+        """Cells for the agent are left out: to run them again would cost money and change things,
+        and `%cowork` needs the conversation of the notebook.
         """
         filled = [
             cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()
         ]
-        code = [cell for cell in filled if not _ASKS_THE_AGENT.match(cell.source)]
+        code = [cell for cell in filled if not _is_for_agent(cell.source)]
         state = Reproduction(
             context_id=job.context_id,
             job_id=job.id,
@@ -89,6 +91,13 @@ class Trial:
 
     def _number(self, cell_id: str) -> int:
         return self.notebook.index(cell_id) + 1
+
+
+def _is_for_agent(source: str) -> bool:
+    if _ASKS_THE_AGENT.match(source):
+        return True
+    lines = [line.strip() for line in source.splitlines()]
+    return any(map(_COMMAND.match, lines)) and all(map(_BESIDE_COMMANDS.match, lines))
 
 
 def reproduction_text(trial: Trial) -> str:

@@ -73,6 +73,11 @@ async def test_it_says_where_it_fails_and_what_the_kernel_hides(
     assert "cell 3, line 2 failed with NameError" in found["words"]
     assert "- Cell 3: It uses 'gone', which no cell defines." in found["words"]
 
+    commands = "# As agreed:\n%load_ext cowork_jupyter\n\n%cowork expectations\n%cowork effects"
+    write_notebook(jp_root_dir / NOTEBOOK, "a = 1", commands, "# %cowork\nb = a")
+    found = await tried(api, await api.new_context(notebook=NOTEBOOK))
+    assert (found["runs"], found["cells"], found["left_out"]) == (True, 2, 1)
+
     write_notebook(jp_root_dir / NOTEBOOK, "import os\nos._exit(1)", "y = 1")
     found = await tried(api, await api.new_context(notebook=NOTEBOOK))
     assert found["failed"]["error"] == "KernelDied: the kernel died"
