@@ -120,22 +120,22 @@ def show_status(
     health = health or link.request("GET", "health?fresh=true")
     if context and context["model"]:  # `-m` has chosen one for this conversation
         health = {**health, "model": {**health["model"], "name": context["model"]}}
-    acting = role or (role_in(link, context) if context else None)
-    look = role_look(link, acting) if acting else None
+    acting = role or role_in(link, context)
+    look = role_look(link, acting)
     title = _title(goal)
     card = {
         "kind": "status",
         "host": link.kind,
         "context_id": context["id"] if context else None,
         "role": acting,
-        "roles": [look.model_dump()] if look else [],
+        "roles": [look.model_dump()],
         "title": title,
         "note": note,
         "model": context["model"] if context else None,
         "health": health,
     }
     output = CellOutput(link, session.place.attended)
-    output.show(card, status_markdown(title, look.label if look else None, health, note))
+    output.show(card, status_markdown(title, look.label, health, note))
 
 
 def _title(goal: str) -> str:

@@ -35,6 +35,7 @@ function Status({ card, channel }: StatusCardProps): VNode {
   const [acting, setActing] = useState(card.role);
   const lookOf = useRoles();
   const role = acting === null ? null : lookOf(acting);
+  const isFirst = !card.context_id && !card.note;
   const switchRole = async (name: string, confirm: boolean): Promise<void> => {
     await channel.request('POST', `context/${card.context_id}/role`, { role: name, confirm });
     setActing(name);
@@ -62,7 +63,7 @@ function Status({ card, channel }: StatusCardProps): VNode {
       }
     >
       {role && <div class="cw-title">{card.title}</div>}
-      <p class="cw-text">{stateSentence(health, role !== null)}</p>
+      <p class="cw-text">{stateSentence(health, isFirst)}</p>
       {check.state !== 'answered' && <p class="cw-dim">{t('Workspace: %1', health.workspace)}</p>}
       {card.note && <p class="cw-dim">{card.note}</p>}
       <ModelHelp
@@ -87,17 +88,17 @@ function edgeOf(check: Check, health: Health, roleColour: string): string {
 }
 
 /** `hasStarted`: a user who has just run `%%plan` need not be told to. */
-function stateSentence({ model }: Health, hasStarted: boolean): string {
+function stateSentence({ model }: Health, isFirst: boolean): string {
   if (!model.ready) {
     return model.name === null
       ? t('No model is connected yet.')
       : t('%1 is set up but cannot be used yet.', model.name);
   }
-  return hasStarted
-    ? t('%1 is ready.', modelLabel(model))
-    : t(
+  return isFirst
+    ? t(
         'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
           'the plan.',
         '%%plan'
-      );
+      )
+    : t('%1 is ready.', modelLabel(model));
 }

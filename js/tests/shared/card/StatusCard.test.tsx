@@ -46,9 +46,17 @@ describe('StatusCard', () => {
         base_url: null
       }
     };
-    const screen = draw(<StatusCard card={statusCard(guide)} channel={new ManualChannel()} />);
+    const screen = draw(
+      <StatusCard card={statusCard(guide, { context_id: 'c1' })} channel={new ManualChannel()} />
+    );
     expect(one(screen, '.cw-text').textContent).toBe('The built-in guide is ready.');
     expect(modelSentence(guide)).toBe('The built-in guide answers');
+  });
+
+  it('says before the first conversation who will act and how to begin', async () => {
+    const { screen } = await show(statusCard(READY, { role: 'actor', title: 'Cowork' }));
+    expect(one(screen, '.cw-pill').textContent).toBe('Actor');
+    expect(screen.textContent).toContain('Write %%plan in a cell');
   });
 
   it('needs no role', async () => {

@@ -220,6 +220,7 @@ def test_tab_completes_the_checkpoints_of_the_conversation_that_is_named(
 
 
 def test_the_role_can_be_switched(cells: Cells) -> None:
+    assert cells.run("%cowork").markdown.startswith("**Actor**")  # of a first conversation
     assert "**Reviewer**" in cells.run("%cowork role reviewer").markdown
     assert cells.run("%cowork").markdown.startswith("**Reviewer**")
 
