@@ -73,6 +73,8 @@ _OPTIONS = {
     "%%ask": ("-c", "-m", "--wait"),
 }
 _SIGNS = ("@", "/")
+_TYPE = "cowork"
+"""How front ends label an entry; without one they write `<unknown>`."""
 MAX_WAIT_SECONDS = 1.0
 
 
@@ -103,7 +105,8 @@ def _completions(
         offers = [offer for offer in offered() if offer.startswith(typed)]
     except Exception:  # must never disturb typing
         offers = []
-    return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
+    found = [SimpleCompletion(offer[cut:], type=_TYPE) for offer in offers]
+    return {"completions": found, "suppress": True}
 
 
 def _is_in_message(context: CompletionContext, typed: str) -> bool:

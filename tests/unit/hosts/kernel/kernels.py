@@ -122,6 +122,12 @@ class Cells:
         reply: Any = self.client.complete(code, reply=True, timeout=SECONDS)
         return list(reply["content"]["matches"])
 
+    def completion_types(self, code: str) -> set[str]:
+        """How front ends label these offers."""
+        reply: Any = self.client.complete(code, reply=True, timeout=SECONDS)
+        offers = reply["content"]["metadata"]["_jupyter_types_experimental"]
+        return {offer["type"] for offer in offers}
+
 
 def wait_until_ready(client: BlockingKernelClient) -> None:
     """Until it answers one question on both channels. Not by its heartbeat, which a busy

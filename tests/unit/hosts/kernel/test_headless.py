@@ -196,6 +196,7 @@ def test_tab_completes_commands_roles_models_and_workflows(
     assert cells.completions("%cowork run write_tests mo") == ["module="]
     assert cells.completions("%%plan --w") == ["--wait"]
     assert cells.completions("%%act -m ") == ["scripted"]
+    assert cells.completion_types("%cowork ro") == {"cowork"}
     assert cells.completions("%%ask rev") == ["reviewer"]
     assert cells.completions("%%ask reviewer rev") == []
     assert "print" in cells.completions("%%plan\npri")
