@@ -67,7 +67,7 @@ def decompose(
         parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned, also),)
     elif tool == COMMAND_TOOL:
         parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, anchors))
-    elif tool in KERNEL_TOOLS and Permission.EXECUTE_COMMANDS in permissions:
+    elif runs_in_kernel(tool, permissions):
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
         parts = tuple(
@@ -75,6 +75,11 @@ def decompose(
             for path in paths_of(parameters) or (None,)
         )
     return ProposedCall(tool, frozenset(permissions), parameters, parts, preview, pinned)
+
+
+def runs_in_kernel(tool: str, permissions: Set[Permission]) -> bool:
+    """Whether the tool runs code that nothing confines; code in scratch only reads."""
+    return tool in KERNEL_TOOLS and Permission.EXECUTE_COMMANDS in permissions
 
 
 def paths_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:

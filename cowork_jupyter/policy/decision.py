@@ -19,7 +19,14 @@ from pydantic import BaseModel
 from ..domain.errors import Forbidden
 from ..domain.operations import Reason
 from ..domain.roles import AgentRole, Permission
-from .call_parts import DELETE_RULES, DELETES, KERNEL_TOOLS, may_be_kept, must_be_named
+from .call_parts import (
+    DELETE_RULES,
+    DELETES,
+    KERNEL_TOOLS,
+    may_be_kept,
+    must_be_named,
+    runs_in_kernel,
+)
 from .calls import CallPart, ProposedCall, Risk
 from .grant import Grant
 from .paths import AnchorDirs, literal_pattern
@@ -126,7 +133,9 @@ class DecidedCall:
 
 
 def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
-    """Raise Forbidden unless the role holds ALL permissions that the tool needs."""
+    """Raise Forbidden unless the role holds ALL permissions that the tool needs, and may write if
+    nothing could keep the tool from writing.
+    """
     missing = sorted(set(needed) - role.spec.permissions)
     if missing:
         raise Forbidden(
@@ -139,6 +148,20 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
                 "missing": [str(permission) for permission in missing],
             },
         )
+    if runs_in_kernel(tool, needed) and not role.spec.commands_may_write:
+        raise Forbidden(
+            f"Code of the {role} must not write, and nothing in a kernel prevents that.",
+            code="kernel_unconfined",
+            advice="Use execute_command.",
+        )
+
+
+def may_use(role: AgentRole, tool: str, needed: Set[Permission]) -> bool:
+    try:
+        check_ceiling(role, tool, needed)
+    except Forbidden:
+        return False
+    return True
 
 
 def decide_call(role: AgentRole, call: ProposedCall, context: DecisionContext) -> DecidedCall:

@@ -30,6 +30,7 @@ from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.calls import Preview
+from ..policy.decision import may_use
 from ..policy.paths import AnchorDirs, target_of
 from ..policy.protected import hidden_files, is_secret
 from ..policy.rules import Rule, matches_path
@@ -189,8 +190,6 @@ class Tool:
     """Shows what a call would do; raises as the tool would."""
     travels: bool = True
     """Whether it needs only the workspace, so that a remote worker can run it."""
-    unconfined: bool = False
-    """Whether it runs code that nothing keeps from writing: not for read-only roles."""
     checks_itself: bool = False
     """Whether it refuses to change what is no longer as the model saw it. Then the file may be
     saved while the user thinks about the call."""
@@ -206,8 +205,7 @@ class Tool:
 
     def for_role(self, role: AgentRole) -> Tool:
         """The variant that the role may use, if any."""
-        whole = role.permits(self.permissions)
-        if whole and (role.spec.commands_may_write or not self.unconfined):
+        if may_use(role, self.name, self.permissions):
             return self
         return self.read_only or self
 
@@ -239,7 +237,6 @@ def tool(
     preview: PreviewFunction | None = None,
     travels: bool = True,
     checks_itself: bool = False,
-    unconfined: bool = False,
 ) -> Callable[[ToolFunction[P]], Tool]:
     def declare(function: ToolFunction[P]) -> Tool:
         parameters = next(iter(get_type_hints(function).values()))
@@ -254,7 +251,6 @@ def tool(
             idempotent=idempotent,
             preview=preview,
             travels=travels,
-            unconfined=unconfined,
             checks_itself=checks_itself,
         )
 

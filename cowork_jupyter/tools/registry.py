@@ -15,7 +15,7 @@ from ..domain.errors import InvalidInput, NotFound
 from ..domain.plurals import count_of
 from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
-from ..policy.decision import check_ceiling
+from ..policy.decision import check_ceiling, may_use
 from ..policy.rules import NETWORK, RESOURCE_TOOLS
 from . import edits, files, search, shell
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
@@ -63,13 +63,9 @@ class ToolRegistry(Mapping[str, Tool]):
         return len(self._tools)
 
     def permitted(self, role: AgentRole) -> list[Tool]:
-        """Tools of which the role holds all permissions and that would not refuse each call."""
-        may_write = role.spec.commands_may_write
-        return [
-            tool
-            for tool in (tool.for_role(role) for tool in self._tools.values())
-            if role.permits(tool.permissions) and (may_write or not tool.unconfined)
-        ]
+        """Tools that the role may use."""
+        variants = (tool.for_role(role) for tool in self._tools.values())
+        return [tool for tool in variants if may_use(role, tool.name, tool.permissions)]
 
     def named(self, name: str, role: AgentRole) -> Tool:
         """Raises NotFound that suggests the role's tools with a similar name."""

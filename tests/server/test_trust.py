@@ -56,6 +56,20 @@ async def test_a_check_knows_who_may_delegate_to_whom(
     assert (await check(api, role, **call_))["decision"] == "deny"
 
 
+@pytest.mark.parametrize(
+    "call_",
+    [
+        {"tool": "run_cell", "parameters": {"cell_id": "c"}},
+        {"tool": "run_code", "parameters": {"code": "1", "where": "notebook"}},
+    ],
+)
+async def test_a_check_denies_what_always_fails_in_a_role(api: Api, call_: dict[str, Any]) -> None:
+    denied = await check(api, "tester", **call_)
+    assert denied["decision"] == "deny"
+    assert "nothing in a kernel prevents" in denied["because"][0]
+    assert (await check(api, **call_))["decision"] == "ask", "the actor's code may write"
+
+
 async def test_a_check_survives_parameters_that_make_no_sense(api: Api) -> None:
     for parameters in ({"path": 7}, {"path": "\0"}, {"command": ["x"]}, {"path": "a" * 9999}):
         for tool in ("read_file", "delete_file", "execute_command"):

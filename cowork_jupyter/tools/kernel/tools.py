@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
+from ...domain.errors import CoworkError, Interrupted, InvalidInput
 from ...domain.plurals import count_of
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
@@ -80,7 +80,6 @@ _code_tool = partial(
     category="kernel",
     permissions=[Permission.EXECUTE_COMMANDS],
     travels=False,
-    unconfined=True,
 )
 
 
@@ -109,12 +108,6 @@ async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
 async def _run(
     code: Code, parameters: RunCell | RunCode, context: ToolContext, cell: str = ""
 ) -> ToolResult:
-    if not context.role.spec.commands_may_write:
-        raise Forbidden(
-            f"Code of the role {context.role} must not change the workspace, which cannot be "
-            "guaranteed in a kernel. Use execute_command.",
-            code="kernel_unconfined",
-        )
     path = kernel_path(parameters.path, context)
     name = cell or code_name(path)
     return await run_in(path, code, context, name, start=parameters.start_kernel)

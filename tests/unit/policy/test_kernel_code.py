@@ -75,6 +75,24 @@ def test_code_asks_unless_the_plan_names_it_and_its_commands_ask_by_themselves()
     assert decided("!ls", allow, grant=grant) is Effect.ALLOW
 
 
+def test_code_of_a_role_that_must_not_write_is_denied_and_never_asked_about() -> None:
+    everything = RuleSet([read_rule(Effect.ALLOW, "*", Scope.SESSION)])
+    for tool, parameters in (("run_cell", {"cell_id": "c"}), ("run_code", {"code": "1"})):
+        call = decompose(tool, {Permission.EXECUTE_COMMANDS}, parameters, GROUNDS)
+        around = DecisionContext(GROUNDS, everything, confined=True)
+        denied = decide_call(AgentRole.TESTER, call, around)
+        assert denied.effect is Effect.DENY
+        assert denied.because == [
+            "Code of the tester must not write, and nothing in a kernel prevents that."
+        ]
+
+
+def test_code_in_scratch_only_reads_so_every_role_that_reads_may_run_it() -> None:
+    call = decompose("run_code", {Permission.READ_FILES}, {"code": "1"}, GROUNDS)
+    around = DecisionContext(GROUNDS, RuleSet(), confined=True)
+    assert decide_call(AgentRole.TESTER, call, around).effect is Effect.ALLOW
+
+
 def test_a_command_that_cannot_be_seen_asks_although_everything_is_allowed() -> None:
     everything = read_rule(Effect.ALLOW, "*", Scope.SESSION)
     assert decided("import subprocess as p; p.run(['ls'])", everything) is Effect.ALLOW
