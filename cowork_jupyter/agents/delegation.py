@@ -16,8 +16,10 @@ from ..domain.message_data import TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..domain.team import ON_ITS_OWN
-from ..policy.decision import Decision
+from ..policy.decision import Decision, Verdict
+from ..policy.rules import DELEGATE, Effect
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
+from .ask.user import deny_unasked, nobody_is_there
 from .external.configured import ExternalAgents
 from .external.run import ExternalTask
 from .log import RunLog
@@ -26,7 +28,6 @@ from .run.limits import RunLimits
 from .run.outcome import Outcome
 from .run.tool_environment import ToolEnvironment
 
-DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
 _NAMES = [role.value for role in AgentRole]
 
@@ -125,6 +126,9 @@ class Delegation:
         return True, outcome.handed_over
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
+        if nobody_is_there(self.tools.user):
+            self._require_rule(role, agent)
+            return
         rights = ", ".join(sorted(role.spec.permissions))
         whom = f"{agent}, as the {role.spec.label}" if agent else f"the {role.spec.label}"
         alone = f" {ON_ITS_OWN}" if agent else ""
@@ -145,28 +149,45 @@ class Delegation:
                 f"The user did not allow delegating this to {whom}.", code="delegation_denied"
             )
 
+    def _require_rule(self, role: AgentRole, agent: str) -> None:
+        ruling = self.tools.gate.ruling(DELEGATE, {"role": role.value}, self.log)
+        if ruling is None or ruling.effect is not Effect.ALLOW:
+            rules = [f"{DELEGATE}({role})"]
+            why = deny_unasked(DELEGATE, _asks_first(role, agent), rules, self.log)
+            raise Forbidden(why, code="delegation_denied")
+
     def _record(self, log: RunLog, task: Task, started: TaskStarted) -> None:
         with log.journal.transaction() as tx:
             tx.save_task(task)
             log.append(tx, started)
 
 
-def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:
+def check_delegation(
+    role: AgentRole, parameters: Mapping[str, Any], ruling: Verdict | None
+) -> Decision:
     """What would happen if this role delegated; nothing is delegated and nobody asked."""
     wanted = parameters.get("role")
     other = next((agent_role for agent_role in AgentRole if agent_role.value == wanted), None)
     if not role.spec.delegates_to:
         return Decision(decision="deny", because=[f"The role {role} may not use {DELEGATE}."])
-    if denied:
-        return Decision(decision="deny", because=[f"A rule denies {DELEGATE}."])
+    if ruling and ruling.effect is Effect.DENY:
+        return Decision(decision="deny", because=[ruling.because])
     if other is None or not role.may_delegate_to(other):
         return Decision(
             decision="deny", because=[f"The {role} may not delegate to the {other or wanted}."]
         )
-    if parameters.get("agent") or _can_change(other):
-        why = f"Delegating to the {other}, which may do more than read, asks first."
-        return Decision(decision="ask", because=[why], risk="medium")
+    if ruling and ruling.effect is Effect.ASK:
+        return Decision(decision="ask", because=[ruling.because], risk="medium")
+    agent = parameters.get("agent")
+    if agent or _can_change(other):
+        return Decision(decision="ask", because=[_asks_first(other, agent)], risk="medium")
     return Decision(decision="allow", because=[f"The {other} only reads."])
+
+
+def _asks_first(role: AgentRole, agent: object) -> str:
+    if agent:
+        return f"Delegating to the external agent {agent} asks first."
+    return f"Delegating to the {role}, which may do more than read, asks first."
 
 
 def _can_change(role: AgentRole) -> bool:

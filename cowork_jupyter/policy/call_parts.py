@@ -19,7 +19,7 @@ from .paths import AnchorDirs, Target, target_of
 from .pins import Pinned
 from .protected import is_secret, protection
 from .repository import addresses_of, doubt_about_git
-from .rules import COMMAND_TOOL, NETWORK
+from .rules import COMMAND_TOOL, DELEGATE, NETWORK
 from .shell import ANY_HOST, Analysis, CommandEffect, SimpleCommand, analyse, is_always_allowable
 from .shell.hosts import host_of_remote, remote_of
 from .shell.table import program_name
@@ -67,6 +67,9 @@ def decompose(
         parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned, also),)
     elif tool == COMMAND_TOOL:
         parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, anchors))
+    elif tool == DELEGATE:
+        role, label = str(parameters.get("role")), f"delegating to the {parameters.get('role')}"
+        parts = (CallPart(tool, (tool,), label, Risk.LOW, frozenset(permissions), role=role),)
     elif runs_in_kernel(tool, permissions):
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:

@@ -48,6 +48,8 @@ class CallPart:
     """Only for network parts: the host a command talks to."""
     fingerprint: str = ""
     """Of a foreign tool's description. An exact rule is about this and nothing else."""
+    role: str = ""
+    """Only for delegation: the role that gets the task."""
 
 
 @dataclass(frozen=True)

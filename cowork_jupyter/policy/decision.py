@@ -316,6 +316,8 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
         return any(matches_command(rule, words) for words in part.command.hidden)
     if part.target:
         return matches_path(rule, part.target, anchors) and (not part.deny_only or not rule.is_bare)
+    if part.role:
+        return rule.is_bare or rule.pattern == part.role
     return rule.is_bare or (bool(part.fingerprint) and rule.pattern == f"={part.fingerprint}")
 
 

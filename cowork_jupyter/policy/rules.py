@@ -3,8 +3,8 @@
 `tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is the words
 that a command begins with, or with a leading `=` the whole command; for `network`, which commands
 need in addition, a host; for a tool of an MCP server `=` and the fingerprint of its description;
-for everything else a path. A rule that cannot be read is reported, and counts as a denial of the
-tool that it names.
+for `delegate` the role that gets the task; for everything else a path. A rule that cannot be read
+is reported, and counts as a denial of the tool that it names.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .shell import ANY_HOST, HOST, analyse, matches_prefix
 from .visible import hides
 
 COMMAND_TOOL = "execute_command"
+DELEGATE = "delegate"
 NETWORK = "network"
 """Not a tool: what a command needs beside its own rule to reach other machines."""
 RESOURCE_TOOLS = frozenset({"list_resources", "read_resource"})

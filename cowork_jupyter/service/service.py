@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from ..agents.agent import AgentFactory
 from ..agents.ask.inquiries import Inquiries
-from ..agents.delegation import DELEGATE, check_delegation
+from ..agents.delegation import check_delegation
 from ..agents.guests import McpGuests
 from ..agents.jobs import Jobs
 from ..agents.log import RunLog
@@ -59,6 +59,7 @@ from ..llm.model_probe import ModelProbe
 from ..mcp.client.servers import McpServers
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
+from ..policy.rules import DELEGATE
 from ..policy.trust import Trust
 from ..record import Audit, Export, ExportFormat, Redactor, audit, export, read_log
 from ..record.memory import MemoryProposals
@@ -359,11 +360,11 @@ class CoworkService:
         context_id: str | None = None,
     ) -> Decision:
         """What would happen if this role called this tool; nothing is run."""
-        if tool == DELEGATE:
-            denied = self.factory.tools.gate.denied_tools(context_id or "", [DELEGATE])
-            return check_delegation(role, parameters, denied=bool(denied))
-        found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
         log = RunLog(self.journal, context_id or "", "", role)
+        if tool == DELEGATE:
+            ruling = self.factory.tools.gate.ruling(DELEGATE, parameters, log)
+            return check_delegation(role, parameters, ruling)
+        found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
         return self.factory.tools.gate.check(log, found, parameters).decision()
 
     def mcp_guests(

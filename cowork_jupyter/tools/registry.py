@@ -16,7 +16,7 @@ from ..domain.plurals import count_of
 from ..domain.redaction import without_surrogates
 from ..domain.roles import AgentRole
 from ..policy.decision import check_ceiling, may_use
-from ..policy.rules import NETWORK, RESOURCE_TOOLS
+from ..policy.rules import DELEGATE, NETWORK, RESOURCE_TOOLS
 from . import edits, files, search, shell
 from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .kernel import scratch
@@ -185,7 +185,7 @@ def default_tools() -> ToolRegistry:
     )
 
 
-_ELSEWHERE = frozenset({"delegate", "find_tools", "read_skill", *RESOURCE_TOOLS})
+_ELSEWHERE = frozenset({DELEGATE, "find_tools", "read_skill", *RESOURCE_TOOLS})
 """Tools that are built where they are needed."""
 
 

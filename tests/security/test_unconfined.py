@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.agents.ask.inquiries import AttendedInquiries
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.policy.decision import UNCONFINED
@@ -86,6 +87,16 @@ async def test_headless_only_a_policy_that_names_the_command_lets_it_run(
         said = result["error"]["message"]
         assert UNCONFINED in said
         assert "a policy file that allows execute_command(=ls)" in said
+
+
+async def test_a_policy_stands_in_for_somebody_who_is_away(bare: House) -> None:
+    gate = bare.service.factory.tools.gate
+    gate.approver = AttendedInquiries(bare.service.inquiries, lambda: False)
+    bare.script.append(LS)
+    policy: dict[str, Any] = {"permissions": {"allow": ["execute_command(=ls)"]}}
+    sent = bare.service.send_message(bare.context, "Go on.", policy=policy)
+    await bare.ended(str(sent.job_id))
+    assert bare.results()[-1]["ok"], "the kernel of a host that has shown no card yet"
 
 
 async def test_a_policy_does_not_stand_in_for_somebody_who_is_there(bare: House) -> None:

@@ -70,6 +70,16 @@ async def test_a_check_denies_what_always_fails_in_a_role(api: Api, call_: dict[
     assert (await check(api, **call_))["decision"] == "ask", "the actor's code may write"
 
 
+async def test_a_check_knows_rules_about_tasks_for_one_role(api: Api) -> None:
+    rule = {"effect": "deny", "rule": "delegate(actor)", "scope": "session"}
+    await api.post("rules", rule, status=201)
+    for role, decision in {"actor": "deny", "tester": "ask", "reviewer": "allow"}.items():
+        call_ = {"tool": "delegate", "parameters": {"role": role, "task": "Look."}}
+        made = await check(api, "commander", **call_)
+        assert made["decision"] == decision
+        assert ("delegate(actor)" in made["because"][0]) is (role == "actor")
+
+
 async def test_a_check_survives_parameters_that_make_no_sense(api: Api) -> None:
     for parameters in ({"path": 7}, {"path": "\0"}, {"command": ["x"]}, {"path": "a" * 9999}):
         for tool in ("read_file", "delete_file", "execute_command"):

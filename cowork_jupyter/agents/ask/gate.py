@@ -24,6 +24,7 @@ from ...policy.calls import Preview, ProposedCall
 from ...policy.decision import (
     DecidedCall,
     DecisionContext,
+    Verdict,
     always_denied,
     decide_call,
     denied_or_asked,
@@ -41,7 +42,14 @@ from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
-from .user import ONCE, AnnouncingApprover, Approver, Nobody, NobodyToAsk, PermissionRequest
+from .user import (
+    ONCE,
+    AnnouncingApprover,
+    Approver,
+    NobodyToAsk,
+    PermissionRequest,
+    nobody_is_there,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -192,6 +200,13 @@ class Gate:
         """Tools that are not even offered in a conversation."""
         return always_denied(self.rules.for_job(context_id), tools)
 
+    def ruling(self, tool: str, parameters: Mapping[str, Any], log: RunLog) -> Verdict | None:
+        """What a rule says about a call that needs no permission of its own; None if none does."""
+        rules = self.rules.for_job(log.context_id, log.job_id)
+        call = decompose(tool, frozenset(), parameters, self._anchors)
+        verdict = decide_call(log.role, call, DecisionContext(self._anchors, rules)).deciding
+        return verdict if verdict.reason == "rule" else None
+
     def closed_tools(self, log: RunLog, tools: Sequence[str]) -> set[str]:
         """Tools that a run cannot use without asking, because of a rule."""
         return denied_or_asked(self.rules.for_job(log.context_id, log.job_id), tools)
@@ -205,7 +220,7 @@ class Gate:
         step: PlanStep | None,
     ) -> DecidedCall:
         # The policy of a headless run stands in for somebody who could be asked.
-        headless = isinstance(self.approver, Nobody)
+        headless = nobody_is_there(self.approver)
         context = DecisionContext(
             anchors=self._anchors,
             rules=self.rules.for_job(log.context_id, log.job_id),

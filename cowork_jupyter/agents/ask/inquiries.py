@@ -334,6 +334,9 @@ class AttendedInquiries:
     inquiries: Inquiries
     is_attended: Callable[[], bool]
 
+    def is_away(self) -> bool:
+        return not self.is_attended()
+
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         return await (self.inquiries if self.is_attended() else Nobody()).ask(question, log, asker)
 

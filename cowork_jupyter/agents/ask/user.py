@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
@@ -75,10 +76,24 @@ class AnnouncingApprover(Protocol):
     def forget(self, call_id: str) -> None: ...
 
 
+@runtime_checkable
+class MayBeAway(Protocol):
+    """A user who is not always there."""
+
+    def is_away(self) -> bool: ...
+
+
+def nobody_is_there(user: User | Approver) -> bool:
+    return isinstance(user, MayBeAway) and user.is_away()
+
+
 class Nobody:
     """A headless run, in which nothing ever waits: questions are recorded and not answered, and
     what would ask for approval is denied, with what would have allowed it.
     """
+
+    def is_away(self) -> bool:
+        return True
 
     async def ask(
         self,
@@ -93,8 +108,14 @@ class Nobody:
         return None
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        rules = " and ".join(request.rules)
-        hint = f" To allow it, use a policy file that allows {rules}." if rules else ""
-        why = f"Nobody can be asked: {' '.join(request.why)}{hint}"
-        log.event(HeadlessDenial(tool=request.tool, message=why))
+        why = deny_unasked(request.tool, " ".join(request.why), request.rules, log)
         return NobodyToAsk(decision="deny", feedback=why)
+
+
+def deny_unasked(tool: str, why: str, rules: Sequence[str], log: RunLog) -> str:
+    """Record that a call is denied because nobody can be asked; returns the whole reason."""
+    allowing = " and ".join(rules)
+    hint = f" To allow it, use a policy file that allows {allowing}." if rules else ""
+    said = f"Nobody can be asked: {why}{hint}"
+    log.event(HeadlessDenial(tool=tool, message=said))
+    return said

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench
@@ -150,3 +152,80 @@ async def test_a_delegate_sees_only_its_task(bench: Bench) -> None:
     asked = json.dumps(bench.requests[1]["messages"][1:])  # type: ignore[attr-defined]
     assert "Look at a.py" in asked
     assert "delegate" not in asked
+
+
+WRITE = call("delegate", role="actor", task="Write new.txt")
+CREATE = call("create_file", terminate=True, path="new.txt", content="x")
+
+
+def leave(bench: Bench) -> None:
+    tools = bench.service.factory.tools
+    tools.user = tools.gate.approver = Nobody()
+
+
+async def lead_alone(bench: Bench, *allowed: str) -> dict[str, Any]:
+    """Nobody is there, only a policy; gives the result of delegating to the actor."""
+    leave(bench)
+    replies = by_role(commander=[WRITE, text("Done.")], actor=[CREATE])
+    policy = {"permissions": {"allow": list(allowed)}}
+    with ScriptedServer(replies) as model:
+        bench.connect(model.base_url)
+        sent = bench.service.send_message(
+            bench.context.id, "Lead.", AgentRole.COMMANDER, policy=policy
+        )
+        await bench.service.jobs.wait(str(sent.job_id))
+    return bench.results()[-1]
+
+
+@pytest.mark.parametrize("rule", ["delegate", "delegate(actor)"])
+async def test_where_nobody_can_be_asked_a_policy_allows_delegating(
+    bench: Bench, rule: str
+) -> None:
+    assert (await lead_alone(bench, rule, "create_file"))["ok"]
+    assert (bench.workspace / "new.txt").exists()
+    assert bench.messages(MessageType.QUESTION) == [], "nothing is asked that is decided"
+
+
+async def test_a_policy_that_allows_delegating_allows_nothing_else(bench: Bench) -> None:
+    await lead_alone(bench, "delegate")
+    assert not (bench.workspace / "new.txt").exists()
+
+
+@pytest.mark.parametrize("rules", [[], ["delegate(tester)"]])
+async def test_where_nobody_can_be_asked_the_reason_names_the_rule_that_would_allow_it(
+    bench: Bench, rules: list[str]
+) -> None:
+    error = (await lead_alone(bench, *rules))["error"]
+    assert error["code"] == "delegation_denied"
+    assert error["message"] == (
+        "Nobody can be asked: Delegating to the actor, which may do more than read, asks first. "
+        "To allow it, use a policy file that allows delegate(actor)."
+    )
+    (notice,) = bench.events(EventType.NOTICE)
+    assert notice.data.model_dump()["code"] == "denied_headless", "which scripts look for"
+
+
+@pytest.mark.parametrize("effect", [Effect.DENY, Effect.ASK])
+async def test_a_stricter_rule_wins_over_a_policy_that_allows_delegating(
+    bench: Bench, effect: Effect
+) -> None:
+    bench.service.rules.add(effect, "delegate(actor)", Scope.GLOBAL)
+    error = (await lead_alone(bench, "delegate"))["error"]
+    assert f"The rule '{effect} delegate(actor) (global)'" in error["message"]
+
+
+async def test_a_rule_that_denies_a_role_its_tasks_counts_without_asking(bench: Bench) -> None:
+    bench.service.rules.add(Effect.DENY, "delegate(actor)", Scope.WORKSPACE)
+    await lead(bench, commander=[WRITE, text("I may not.")])
+    (result,) = bench.results()
+    assert result["error"]["code"] == "denied"
+    assert "denies delegating to the actor" in result["error"]["message"]
+    assert bench.events(EventType.QUESTION_ASKED) == []
+
+
+async def test_a_rule_that_allows_delegating_does_not_replace_a_user_who_is_there(
+    bench: Bench,
+) -> None:
+    bench.service.rules.add(Effect.ALLOW, "delegate", Scope.SESSION)
+    await lead(bench, "deny", commander=[WRITE, text("I may not.")])
+    assert bench.results()[0]["error"]["code"] == "delegation_denied"

@@ -128,6 +128,22 @@ def test_a_policy_decides_where_nobody_can_be_asked(
     assert not (tmp_path / "b.txt").exists(), "a policy counts for its own run only"
 
 
+def test_a_policy_decides_about_delegating_and_without_one_the_reason_is_true(
+    link: OwnLink, scripted: ScriptedServer
+) -> None:
+    task = call("delegate", role="actor", task="Look")
+    scripted.add(task, text("I looked."), text("Done."))
+    made, policy = context(link), {"permissions": {"allow": ["delegate(actor)"]}}
+    job = link.send(made, {"content": "Lead", "role": "commander"}, policy)
+    assert ended(link, job)["tasks"][0]["result"] == "I looked."
+    scripted.add(task, text("I could not."))
+    job = link.send(made, {"content": "Lead", "role": "commander"}, None)
+    assert ended(link, job)["tasks"] == []
+    told = link.request("GET", f"jobs/{job}/card")["markdown"]
+    assert "Nobody can be asked" in told
+    assert "delegate(actor)" in told
+
+
 def test_what_runs_at_the_end_is_stored_as_interrupted(
     link: OwnLink, scripted: ScriptedServer
 ) -> None:
