@@ -13,6 +13,9 @@ from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 
 INDEX = "@index"
+ONE_SIDE_ONCE = (
+    "Both tables repeat keys: make them unique in the one that should have each key once."
+)
 FEW = 0.25
 """Up to this share of repeated keys, a table is meant to have each key once."""
 MANY_ALONE = 0.3
@@ -101,7 +104,7 @@ def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
     table, lookup = str(answer.get(main + "_table")), str(answer.get(other + "_table"))
     rows, alone = number(answer, main + "_rows"), number(answer, main + "_alone")
     missing = number(answer, main + "_missing")
-    yield from _multiplied(join, answer, left_unique, _enriches(case, join, answer))
+    yield from _multiplied(case, join, answer)
     if missing:
         yield _missing_keys(join, table, lookup, missing, rows, number(answer, other + "_missing"))
     if "indicator" in join.call.keywords or alone <= missing:
@@ -123,45 +126,69 @@ def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
         yield warning(table, "join_without_partner", message, join.call.line, advice, evidence)
 
 
-def _enriches(case: Case, join: _Join, answer: Answer) -> bool:
-    """Whether the result replaces the left table, whose rows are then meant to stay."""
-    result = case.program.final.get(str(answer["left_table"]))
+def _enriches(case: Case, join: _Join, table: str) -> bool:
+    """Whether the result replaces this table, whose rows are then meant to stay."""
+    result = case.program.final.get(table)
     return result is not None and any(link is join.call for link in result.chain())
 
 
-def _multiplied(
-    join: _Join, answer: Answer, left_unique: bool, enriches: bool
-) -> Iterator[TableWarning]:
+def _guilty(join: _Join, answer: Answer) -> str:
+    """The side whose repeated keys multiply the rows of the other."""
+    if join.how in ("left", "right"):
+        return "right" if join.how == "left" else "left"
+    if not (number(answer, "left_repeated") and number(answer, "right_repeated")):
+        return "right"
+    sides = ("right", "left")
+    return min(sides, key=lambda side: (_per_key(answer, side), number(answer, side + "_rows")))
+
+
+def _per_key(answer: Answer, side: str) -> float:
+    """How often a key appears on average: once or little more in a table to look things up in."""
+    rows = number(answer, side + "_rows") - number(answer, side + "_missing")
+    return rows / max(1, number(answer, side + "_keys"))
+
+
+def _multiplied(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarning]:
     if "validate" in join.call.keywords:
         return
-    repeated = {side: number(answer, side + "_repeated") for side in ("left", "right")}
-    parts = {side: repeated[side] / max(1, number(answer, side + "_keys")) for side in repeated}
-    both = repeated["left"] > 0 and repeated["right"] > 0
-    guilty = min(parts, key=lambda side: parts[side]) if both else "right"
-    if join.how == "right" and not both:
-        guilty = "left"
-    if not both and not (repeated[guilty] and (enriches or parts[guilty] <= FEW)):
-        return
+    guilty = _guilty(join, answer)
     kept = "left" if guilty == "right" else "right"
-    rows_with_partner = number(answer, kept + "_rows") - number(answer, kept + "_alone")
-    added = number(answer, "joined") - rows_with_partner
-    if added <= 0 or (not left_unique and not both and guilty == "left"):
+    repeated = number(answer, guilty + "_repeated")
+    both = number(answer, kept + "_repeated") > 0
+    is_likely = (
+        both
+        or repeated <= FEW * number(answer, guilty + "_keys")
+        or _enriches(case, join, str(answer.get(kept + "_table")))
+    )
+    added = number(answer, "joined") - number(answer, kept + "_rows")
+    added += number(answer, kept + "_alone")
+    if join.polars:  # it pairs no missing keys
+        added -= number(answer, kept + "_missing") * max(0, number(answer, guilty + "_missing") - 1)
+    if not repeated or not is_likely or added <= 0:
         return
     table = str(answer.get(guilty + "_table"))
-    evidence = {"repeated_keys": repeated[guilty], "rows_added": added, "table": table}
-    yield _added(join, table, repeated[guilty], number(answer, guilty + "_most"), added, evidence)
+    most = number(answer, guilty + "_most")
+    is_facts = both and _per_key(answer, guilty) > max(_per_key(answer, kept), 1 + FEW)
+    advice = ONE_SIDE_ONCE if is_facts else _unique_first(join, table, guilty)
+    yield _added(join, table, repeated, most, added, advice)
 
 
 def _added(
-    join: _Join, table: str, repeated: int, most: int, added: int, evidence: dict[str, object]
+    join: _Join, table: str, repeated: int, most: int, added: int | None, advice: str
 ) -> TableWarning:
+    """`added` is None if unknown."""
     times = "twice" if most == 2 else f"up to {most:,} times"
     verb = "appears" if repeated == 1 else "appear"
     message = f"The join multiplied rows. {count_of(repeated, 'key')} {verb} {times} in {table}"
     message += f"; {count_of(added, 'row was', 'rows were')} added." if added else "."
-    relation = "m:1" if join.polars else "many_to_one"
-    advice = f'Remove the repeated keys of {table} first, or add validate="{relation}".'
+    evidence = {"repeated_keys": repeated, "rows_added": added, "table": table}
     return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
+
+
+def _unique_first(join: _Join, table: str, side: str) -> str:
+    names = ("m:1", "many_to_one") if side == "right" else ("1:m", "one_to_many")
+    relation = names[0 if join.polars else 1]
+    return f'Remove the repeated keys of {table} first, or add validate="{relation}".'
 
 
 def _missing_keys(
@@ -190,6 +217,8 @@ def _by_sides(
     case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
 ) -> Iterator[TableWarning]:
     """Where both sides never exist at the same time: check each alone, and the result."""
+    if (left_rows is None) != (right_rows is None) and "validate" not in join.call.keywords:
+        yield from _multiplied_by_result(case, join, left_rows, right_rows)
     theirs = case.ask_rows("key", right_rows, join.right_on) if join.right_on else None
     ours = case.ask_rows("key", left_rows, join.left_on) if join.left_on else None
     result = case.state(join.call)
@@ -203,10 +232,13 @@ def _by_sides(
     added = result.rows - rows if result is not None and rows is not None else 0
     many = ours is not None and number(ours, "repeated") > 0
     likely = repeated and (few or many) and "validate" not in join.call.keywords
-    if likely and (added > 0 or (ours is None and few)):
-        evidence: dict[str, object] = {"repeated_keys": repeated, "rows_added": added}
+    if likely and (
+        (added > 0 and join.how in ("left", "inner")) or (ours is None and result is None and few)
+    ):
+        advice = _unique_first(join, right_rows.table, "right")
+        exact = added if join.how == "left" and added > 0 else None
         most = number(theirs, "most")
-        yield _added(join, right_rows.table, repeated, most, max(0, added), evidence)
+        yield _added(join, right_rows.table, repeated, most, exact, advice)
     if ours is None or left_rows is None or rows is None:
         return
     missing = number(ours, "missing")
@@ -221,6 +253,62 @@ def _by_sides(
         advice = 'Look at those keys; use how="left" to keep the rows.'
         evidence = {"rows": rows, "without_partner": -added}
         yield warning(left_rows.table, "join_lost_rows", message, join.call.line, advice, evidence)
+
+
+def _multiplied_by_result(
+    case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
+) -> Iterator[TableWarning]:
+    """Where only one side can be looked at, but the result can be, too."""
+    known = "right" if left_rows is None else "left"
+    rows, keys = (right_rows, join.right_on) if left_rows is None else (left_rows, join.left_on)
+    if rows is None or keys is None or INDEX in (join.left_on or []):
+        return
+    if join.how in (known, "inner"):
+        yield from _more_rows(case, join, rows, keys, known)
+    if join.how != known and join.how in ("left", "right", "inner"):
+        yield from _keys_in_result(case, join, rows, known)
+
+
+def _more_rows(
+    case: Case, join: _Join, rows: Rows, keys: list[str], known: str
+) -> Iterator[TableWarning]:
+    """The rows of this side are meant to stay as they are, and there are more of them now."""
+    seen, result = case.ask_rows("key", rows, keys), case.state(join.call)
+    if seen is None or result is None or result.rows <= number(seen, "rows"):
+        return
+    is_facts = join.how == known and number(seen, "repeated") > 0
+    if not is_facts and not _enriches(case, join, rows.table):
+        return
+    added = result.rows - number(seen, "rows")
+    message = "The join multiplied rows."
+    if join.how == known:  # of an inner join, some may be lost as well
+        message += f" {rows.table} had {count_of(number(seen, 'rows'), 'row')}"
+        message += f"; {added:,} {'was' if added == 1 else 'were'} added."
+    other = f"the table joined to {rows.table}"
+    advice = _unique_first(join, other, "right" if known == "left" else "left")
+    evidence = {"rows": number(seen, "rows"), "rows_added": added}
+    of = case.of(join.call)
+    yield warning(of, "join_multiplied_rows", message, join.call.line, advice, evidence)
+
+
+def _keys_in_result(case: Case, join: _Join, rows: Rows, known: str) -> Iterator[TableWarning]:
+    """The other side is gone, but rows of the result have keys that this side repeats."""
+    sides = (case.rows(join.call), rows) if known == "right" else (rows, case.rows(join.call))
+    names = (json.dumps(join.left_on), json.dumps(join.right_on))
+    seen = case.ask_all("join", *sides, more=names)
+    other, gone = ("left", join.left_table) if known == "right" else ("right", join.right_table)
+    with_partner = number(seen, other + "_rows") - number(seen, other + "_alone")
+    if seen is None or number(seen, "joined") <= with_partner:
+        return
+    repeated = number(seen, known + "_repeated")
+    few = repeated <= FEW * number(seen, known + "_keys")
+    # A key is in the result as often as in one side, times as often as in the other.
+    are_facts = _per_key(seen, other) > _per_key(seen, known) ** 2
+    names_of_gone = [bound.name for bound in case.program.assignments if bound.value is gone]
+    if few or are_facts or any(_enriches(case, join, name) for name in names_of_gone):
+        most = number(seen, known + "_most")
+        advice = _unique_first(join, rows.table, known)
+        yield _added(join, rows.table, repeated, most, None, advice)
 
 
 def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[TableWarning]:
