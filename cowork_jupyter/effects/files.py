@@ -336,10 +336,11 @@ class FileWatch:
 
     def _change(self, path: str, after: TableState | None) -> FileChange:
         before = self._states.get(path)
-        if after is None or (before is None and path in self._marks):
-            line = f"{path}: rewritten" + (f", {shape_text(after)}" if after else "")
-        else:
-            line = difference(path, before, after)
+        if before is not None and after is not None:
+            return FileChange(path, before, after, difference(path, before, after))
+        _, size = self._marks.get(path, (0, None))
+        did = "new" if size is None else "written" if size == 0 else "rewritten"
+        line = f"{path}: {did}" + (f", {shape_text(after)}" if after else "")
         return FileChange(path, before, after, line)
 
     def _named(self) -> Iterator[str]:

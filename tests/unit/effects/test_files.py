@@ -148,6 +148,20 @@ def test_files_that_code_makes_changes_and_removes(tmp_path: Path) -> None:
     ]
 
 
+def test_only_what_had_content_is_rewritten(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").touch()
+    write(tmp_path / "facts.json", '{"a": 1}')
+    watch = begun(tmp_path, "'empty.csv' 'facts.json' 'new.json'")
+    write(tmp_path / "empty.csv", ORDERS)
+    write(tmp_path / "facts.json", '{"a": 1, "b": 2}')
+    write(tmp_path / "new.json", '{"a": 1}')
+    assert sorted(lines(watch)) == [
+        "empty.csv: written, 3 rows, 3 columns",
+        "facts.json: rewritten",
+        "new.json: new",
+    ]
+
+
 def test_what_the_call_may_not_read_is_not_spoken_of(tmp_path: Path) -> None:
     (tmp_path / ".ssh").mkdir()
     secret, gone = tmp_path / ".env.csv", tmp_path / "credentials.json"
