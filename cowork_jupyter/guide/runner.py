@@ -154,6 +154,9 @@ class CodeRunner:
         return True
 
     def _run_script(self, code: str, name: str) -> CallResult:
+        planned = [file for file in self.script.run.files if file.endswith(".py")]
+        if len(planned) == 1:
+            name = planned[0].removesuffix(".py")
         for number in range(1, _MAX_SCRIPTS):
             path = f"{name}.py" if number == 1 else f"{name}_{number}.py"
             made = self.script.call("create_file", path=path, content=code)

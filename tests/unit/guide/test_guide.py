@@ -88,6 +88,11 @@ def test_a_step_writes_the_file_that_its_approved_plan_names(desk: Desk) -> None
     assert not (desk.folder / "sales_clean.csv").exists()
 
 
+def test_a_script_of_a_step_has_the_name_that_its_approved_plan_gives_it(desk: Desk) -> None:
+    assert desk.step("Profile `sales.csv`", files=["sales.csv", "looks.py"])[0] == "done"
+    assert [path.name for path in desk.folder.glob("*.py")] == ["looks.py"]
+
+
 def test_a_join_in_a_step_writes_the_file_that_its_approved_plan_names(desk: Desk) -> None:
     (desk.folder / "towns.csv").write_text("region,town\nN,Oslo\nS,Rome\n")
     action = "Join `sales.csv` with `towns.csv` on `region`; then total price by town"
