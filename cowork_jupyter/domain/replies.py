@@ -110,8 +110,10 @@ class StepResult(NullTolerantModel):
 
     @property
     def text(self) -> str:
-        rest = f"\n\nLeft undone: {self.left_undone}" if self.left_undone else ""
-        return f"{self.summary}{rest}"
+        if not self.left_undone:
+            return self.summary
+        stop = "." if self.summary[-1].isalnum() else ""  # for where it is all on one line
+        return f"{self.summary}{stop}\n\nLeft undone: {self.left_undone}"
 
 
 Structured = ToolCalls | Plan | Question | Review | StepResult

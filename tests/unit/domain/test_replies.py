@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from cowork_jupyter.domain.replies import Question, Review, ToolCall
+from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall
 
 
 def test_a_call_needs_a_tool_and_goes_on_unless_told() -> None:
@@ -30,3 +30,9 @@ def test_a_question_without_options_takes_any_text() -> None:
 def test_a_review_has_a_verdict() -> None:
     with pytest.raises(ValidationError):
         Review.model_validate({"summary": "fine", "verdict": "maybe"})
+
+
+def test_what_is_left_undone_is_told_apart_also_on_one_line() -> None:
+    partly = StepResult(status="partly", summary="Read it", left_undone="the plot")
+    assert partly.text == "Read it.\n\nLeft undone: the plot"
+    assert StepResult(status="done", summary="Read it").text == "Read it"
