@@ -9,11 +9,15 @@ from pydantic import (
     BaseModel,
     GetJsonSchemaHandler,
     ValidationError,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
+
+EXACT = "exact"
+"""Validation context for what people and programs send: slips that models may make are refused."""
 
 
 class NullTolerantModel(BaseModel):
@@ -21,10 +25,24 @@ class NullTolerantModel(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, raw: Any) -> Any:
+    def _without_nulls(cls, raw: Any, info: ValidationInfo) -> Any:
         if not isinstance(raw, dict):
             return raw
+        if info.context == EXACT:
+            _refuse_unknown(raw, cls)
         return {name: value for name, value in raw.items() if value is not None}
+
+
+def _refuse_unknown(raw: dict[str, Any], model: type[BaseModel]) -> None:
+    known = {"names": ", ".join(model.model_fields)}
+    unknown = PydanticCustomError("unknown_field", "is unknown; choose from: {names}", known)
+    problems = [
+        InitErrorDetails(type=unknown, loc=(name,), input=value)
+        for name, value in raw.items()
+        if name not in model.model_fields
+    ]
+    if problems:
+        raise ValidationError.from_exception_data(model.__name__, problems)
 
 
 class SparseModel(BaseModel):

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
 
-from .base_models import NullTolerantModel, SparseModel
+from .base_models import EXACT, NullTolerantModel, SparseModel
 from .data import Data
 
 MAX_ASSUMPTIONS = 20
@@ -49,14 +56,15 @@ class Assumption(SparseModel, NullTolerantModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_words(cls, raw: Any) -> Any:
+    def _from_words(cls, raw: Any, info: ValidationInfo) -> Any:
         """Models often write only the text, or invent a status."""
         if isinstance(raw, str):
             text, _, others = raw.partition(OR_INSTEAD)
             listed = [part.strip() for part in others.rstrip(" .").split("; ") if part.strip()]
             return {"text": text, "alternatives": listed[:MAX_ALTERNATIVES]}
-        known = isinstance(raw, dict) and raw.get("status") in get_args(AssumptionStatus)
-        return raw if known or not isinstance(raw, dict) else {**raw, "status": "open"}
+        if not isinstance(raw, dict) or info.context == EXACT:
+            return raw
+        return raw if raw.get("status") in get_args(AssumptionStatus) else {**raw, "status": "open"}
 
     def settled(self, status: AssumptionStatus, correction: str = "") -> Assumption:
         return self.model_copy(update={"status": status, "correction": correction})

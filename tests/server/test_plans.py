@@ -78,6 +78,66 @@ async def test_a_plan_that_cannot_run_is_refused(
     await api.refused("PUT", f"context/{context}/plan", edit, status=422)
 
 
+EXPECTED = {"id": "e", "of": "df", "check": "rows", "value": 3}
+
+
+@pytest.mark.parametrize(
+    ("plan_", "says"),
+    [
+        ({"steps": [{"action": "x", "depend_on": []}]}, "steps[0].depend_on: is unknown"),
+        ({"steps": [{"action": "x", "depend_on": None}]}, "steps[0].depend_on: is unknown"),
+        ({"risk": ["none"]}, "risk: is unknown; choose from: type, format_version, id, goal"),
+        (
+            {"steps": [{"action": "x", "expects": [{**EXPECTED, "tol": 1}]}]},
+            "steps[0].expects[0].tol: is unknown",
+        ),
+        ({"assumptions": [{"text": "t", "state": "open"}]}, "assumptions[0].state: is unknown"),
+        (
+            {"assumptions": [{"text": "t", "status": "maybe"}]},
+            "assumptions[0].status: input should be 'open', 'confirmed' or 'corrected'",
+        ),
+    ],
+)
+async def test_a_misspelt_plan_is_refused_with_its_place(
+    api: Api, plan_: dict[str, Any], says: str
+) -> None:
+    address = f"context/{await api.new_context()}/plan"
+    sent = {"goal": "g", "steps": [{"action": "x"}], **plan_}
+    edit = {"plan": sent, "revision": 0}
+    refused = await api.refused("PUT", address, edit, status=422, code="invalid_plan")
+    assert refused["message"].startswith(says)
+    kept = {"name": "kept", "plan": sent}
+    refused = await api.refused("POST", "workflows", kept, status=422, code="invalid_plan")
+    assert refused["message"].startswith(says)
+    assert (await api.get(address))["plan"] is None
+
+
+async def test_a_plan_that_was_read_can_be_put_back_unchanged(api: Api) -> None:
+    address = f"context/{await api.new_context()}/plan"
+    assumed = [
+        {"text": "Prices are net"},
+        {"text": "t", "status": "corrected", "correction": "no", "alternatives": ["a"]},
+    ]
+    steps = [
+        {"id": "do", "action": "x", "expects": [EXPECTED]},
+        {"id": "see", "action": "y", "role": "reviewer", "rounds": 1, "depends_on": ["do"]},
+    ]
+    edit = {"plan": {"goal": "g", "steps": steps, "assumptions": assumed}, "revision": 0}
+    made = await api.call("PUT", address, edit)
+    read = await api.get(address)
+    assert read["plan"] == made["plan"]
+    again = await api.call("PUT", address, {"plan": read["plan"], "revision": 1})
+    assert (again["revision"], again["plan"]) == (2, read["plan"])
+
+
+async def test_a_model_may_misspell_what_is_left_out_then(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted, {"action": "look", "depend_on": []})
+    (step,) = (await api.get(f"context/{context}/plan"))["plan"]["steps"]
+    assert step["action"] == "look"
+
+
 async def test_a_plan_that_expects_nonsense_is_refused(api: Api, scripted: ScriptedServer) -> None:
     context = await planned(api, scripted, "look")
     steps = [{"id": "1", "action": "x", "expects": [{"of": "t", "check": "sum", "value": 3}]}]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...domain.base_models import describe_problems, field_problems
+from ...domain.base_models import EXACT, describe_problems, field_problems
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ...domain.errors import Conflict, InvalidInput, NotFound
 from ...domain.expectations import expectation_problem
@@ -82,7 +82,7 @@ class Plans:
         """
         newest = self.find(context_id, plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
-        return self._revise(context_id, newest, self.validate(raw))
+        return self._revise(context_id, newest, self.validate(raw, exact=True))
 
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         newest = self.newest(context_id, plan_id)
@@ -266,9 +266,9 @@ class Plans:
             raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
         return found
 
-    def validate(self, raw: dict[str, Any]) -> Plan:
+    def validate(self, raw: dict[str, Any], *, exact: bool = False) -> Plan:
         try:
-            plan = Plan.model_validate(raw)
+            plan = Plan.model_validate(raw, context=EXACT if exact else None)
         except ValidationError as error:
             why = describe_problems(field_problems(error))
             raise InvalidInput(why, code="invalid_plan") from None

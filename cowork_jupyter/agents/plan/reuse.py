@@ -27,7 +27,7 @@ class Reuse:
 
     def save(self, draft: Draft, plan: dict[str, Any], *, replace: bool = False) -> Template:
         """Make a template of a plan and save it. Only the user's own can be replaced."""
-        made = template_of(draft, self.plans.validate(plan))
+        made = template_of(draft, self.plans.validate(plan, exact=True))
         taken = self.workflows.current().get(made.name)
         if taken and not (replace and isinstance(taken, Template) and taken.source == "user"):
             raise Conflict(f"The workflow '{made.name}' already exists.", code="name_taken")
