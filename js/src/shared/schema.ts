@@ -505,6 +505,8 @@ export interface components {
              */
             phase?: "before" | "after";
             source: string;
+            /** @default [] */
+            together?: string[];
         };
         /**
          * CellText
