@@ -7,8 +7,8 @@ import type { ICoworkModel } from '../model/coworkModel';
 import { PreactWidget } from './preactWidget';
 
 /**
- * Status bar item: role of the current conversation, or of one begun in the panel, and how many
- * items wait for the user.
+ * Status bar item: role of the current (or a new) conversation, and how many items wait for the
+ * user.
  */
 export class StatusPill extends PreactWidget {
   constructor(
@@ -33,12 +33,10 @@ export class StatusPill extends PreactWidget {
   protected view(): VNode {
     const { preferences, inbox, currentConversation } = this.model;
     const { length } = inbox.items;
-    const { conversation } = currentConversation;
     return (
       <>
         <RolePill
-          role={conversation?.recipient ?? preferences.role}
-          isOfPanel={conversation === null}
+          role={currentConversation.conversation?.recipient ?? preferences.role}
           onChoose={this.chooseRole}
         />
         {length > 0 && (

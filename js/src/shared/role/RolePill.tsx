@@ -6,8 +6,6 @@ import { t } from '../text/translate';
 
 interface RolePillProps {
   role: string;
-  /** Whether a conversation begun in the panel would have it, and none here has it yet. */
-  isOfPanel?: boolean;
   /** Makes the pill a button that opens a role menu. */
   onChoose?: (pill: HTMLElement) => void;
   /** Whether that menu is open, if the card renders it itself. */
@@ -15,12 +13,7 @@ interface RolePillProps {
 }
 
 /** The tooltip says what the role may do. */
-export function RolePill({
-  role: name,
-  isOfPanel = false,
-  onChoose,
-  expanded
-}: RolePillProps): VNode {
+export function RolePill({ role: name, onChoose, expanded }: RolePillProps): VNode {
   const role = useRoles()(name);
   const classes = `cw-pill cw-colour-${role.colour}`;
   if (!onChoose) {
@@ -31,27 +24,18 @@ export function RolePill({
       </span>
     );
   }
-  const where = isOfPanel
-    ? t(
-        'A conversation that you begin in the panel starts in this role; a first %1 cell starts ' +
-          'one as Actor.',
-        '%%ask'
-      )
-    : '';
   return (
     <button
       type="button"
       class={`${classes} cw-pill-button`}
-      title={[role.description, where, t('Click to choose another role.')]
-        .filter(Boolean)
-        .join(' ')}
+      title={`${role.description} ${t('Click to choose another role.')}`.trim()}
       aria-haspopup="menu"
       {...(expanded === undefined ? {} : { 'aria-expanded': expanded })}
       aria-label={t('Role: %1. Choose another role', role.label)}
       onClick={event => onChoose(event.currentTarget)}
     >
       <Icon name={role.icon} />
-      {isOfPanel ? t('Panel: %1', role.label) : role.label}
+      {role.label}
       <Icon name="caret" />
     </button>
   );

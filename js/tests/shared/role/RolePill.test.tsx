@@ -31,13 +31,6 @@ describe('roleLook', () => {
 });
 
 describe('RolePill', () => {
-  it('says that a role is the one of new conversations in the panel, and what cells start as', () => {
-    learnRoles([PLANNER]);
-    const pill = one(draw(<RolePill role="planner" isOfPanel onChoose={() => {}} />), '.cw-pill');
-    expect(pill.textContent).toBe('Panel: Planner');
-    expect(pill.title).toContain('a first %%ask cell starts one as Actor');
-  });
-
   it('is plain text with an explanation when there is nothing to choose', () => {
     learnRoles([PLANNER]);
     const pill = one(draw(<RolePill role="planner" />), '.cw-pill');
