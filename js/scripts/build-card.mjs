@@ -1,7 +1,7 @@
 // Bundles the widget into the two files that the Python package reads, and holds the sizes to their
 // limits.
 import zopfli from '@gfx/zopfli';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,22 +42,25 @@ function inDigits(bytes) {
 // The script unpacks itself: less than half the size, and anywidget loads scripts from blobs
 // anyway.
 async function selfUnpacking(script) {
-  const bytes = Buffer.from(await zopfli.deflateAsync(script, { numiterations: 15 }));
-  return `const packed="${inDigits(bytes)}",digits="${DIGITS}";
+  const bytes = Buffer.from(await zopfli.deflateAsync(script, { numiterations: 60 }));
+  const unpacking = `const packed="${inDigits(bytes)}",digits="${DIGITS}";
 async function unpack(){
 const words=new DataView(new ArrayBuffer(packed.length/5*4));
 for(let at=0,word=0;at<packed.length;){
 word=word*85+digits.indexOf(packed[at++]);
 if(at%5<1){words.setUint32(at/5*4-4,word);word=0}}
-const bytes=words.buffer.slice(0,${bytes.length});
-const stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-const script=await new Response(stream).arrayBuffer();
+const bytes=new Blob([words]).slice(0,${bytes.length});
+const stream=bytes.stream().pipeThrough(new DecompressionStream("deflate-raw"));
+const script=await new Response(stream).blob();
 const url=URL.createObjectURL(new Blob([script],{type:"text/javascript"}));
-try{return (await import(url)).default}finally{URL.revokeObjectURL(url)}
+const card=await import(url);
+URL.revokeObjectURL(url);
+return card.default
 }
 let widget;
-export default {async render(props){widget??=unpack();return (await widget).render(props)}};
+export default {render:async props=>(await(widget??=unpack())).render(props)};
 `;
+  return (await transform(unpacking, { minify: true, format: 'esm' })).code;
 }
 
 const bundled = await build({

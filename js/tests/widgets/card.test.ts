@@ -20,9 +20,9 @@ describe('the card widget', () => {
   });
 
   it('draws again when the kernel changes the card', () => {
-    const model = new FakeModel(statusCard(NOT_READY));
+    const model = new FakeModel(statusCard(NOT_READY, { context_id: 'c1' }));
     const { el } = show(model);
-    model.setCard(statusCard(READY));
+    model.setCard(statusCard(READY, { context_id: 'c1' }));
     expect(el.textContent).toContain('gpt-5-mini is ready.');
   });
 

@@ -31,7 +31,8 @@ interface StatusCardProps {
 function Status({ card, channel }: StatusCardProps): VNode {
   const [check, runCheck] = useConnectionCheck(channel);
   const present = usePresentHealth(channel, card.health);
-  const health = withModel(check.state === 'answered' ? check.health : present, card.model);
+  const known = check.state === 'answered' ? check.health : present;
+  const health = { ...known, model: { ...known.model, ...(card.model && { name: card.model }) } };
   const [acting, setActing] = useState(card.role);
   const lookOf = useRoles();
   const role = acting === null ? null : lookOf(acting);
@@ -74,10 +75,6 @@ function Status({ card, channel }: StatusCardProps): VNode {
       />
     </Card>
   );
-}
-
-function withModel(health: Health, name: string | null | undefined): Health {
-  return name ? { ...health, model: { ...health.model, name } } : health;
 }
 
 function edgeOf(check: Check, health: Health, roleColour: string): string {

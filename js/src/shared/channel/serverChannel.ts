@@ -140,7 +140,7 @@ function errorFromStatus(status: number): CoworkError {
       code: 'not_installed',
       message: t(
         'This Jupyter server does not have cowork_jupyter. Run "jupyter server extension ' +
-          'enable cowork_jupyter", then start Jupyter again.'
+          'enable cowork_jupyter", then restart Jupyter.'
       ),
       status
     });

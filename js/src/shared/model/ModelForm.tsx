@@ -152,8 +152,8 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       )}
       <p class="cw-dim">
         {t(
-          'The key is kept in your system\u2019s keyring; without one, it is forgotten when ' +
-            'Jupyter stops. It is never written to a notebook or a settings file.'
+          'The key stays in your system\u2019s keyring, or else in memory; never in a notebook ' +
+            'or settings file.'
         )}
       </p>
       <button

@@ -32,16 +32,12 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
 
 /** The saved state until the present one is known; a saved notebook may be old. */
 export function usePresentHealth(channel: Channel, saved: Health): Health {
-  const [present, setPresent] = useState<{ of: Health; health: Health } | null>(null);
+  const [present, setPresent] = useState<Health | null>(null);
   useEffect(() => {
-    let gone = false;
-    channel.request<Health>('GET', 'health').then(
-      health => gone || setPresent({ of: saved, health }),
-      () => undefined
-    );
-    return () => void (gone = true);
+    setPresent(null);
+    channel.request<Health>('GET', 'health').then(setPresent, () => undefined);
   }, [channel, saved]);
-  return present?.of === saved ? present.health : saved;
+  return present ?? saved;
 }
 
 export async function fetchHealth(

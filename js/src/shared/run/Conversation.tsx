@@ -19,14 +19,7 @@ import { visible } from '../text/visible';
 import { fold, type Block } from './grouping';
 import { Reason } from '../ui/Note';
 import { CheckResult } from './Reproduce';
-import {
-  answerLabel,
-  type Draft,
-  type Entry,
-  type LineEntry,
-  type QuestionEntry,
-  type TextEntry
-} from './state';
+import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
 /** Entries rendered before "show earlier". */
@@ -157,7 +150,8 @@ function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
   if (entry.answer === undefined) {
     return null;
   }
-  const label = entry.answer === null ? null : answerLabel(entry.question, entry.answer);
+  const { options } = entry.question;
+  const label = options.find(option => option.value === entry.answer)?.label ?? entry.answer;
   return (
     <p class="cw-line">
       <Icon name="question" />

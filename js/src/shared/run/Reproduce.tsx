@@ -61,8 +61,8 @@ export function OfferCheck({
       </p>
       <p class="cw-dim">
         {t(
-          'Your kernel and the notebook stay as they are. Files in the workspace that the ' +
-            'cells change can be rolled back; what they do elsewhere cannot.'
+          'Your kernel and notebook stay as they are. Changes to workspace files can be rolled ' +
+            'back; others cannot.'
         )}
       </p>
       <div class="cw-bar">

@@ -9,6 +9,7 @@ import type { Channel } from '../channel/channel';
 import { useHost } from '../card/host';
 import { ExpectationList } from '../effects/Expectations';
 import { lazy } from '../ui/lazy';
+import { Note } from '../ui/Note';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
 import { SavedRoles, useFetchedRoles, useRoles } from '../role/roles';
@@ -23,7 +24,7 @@ import { Delegations } from './Delegations';
 import { mainEntries } from './grouping';
 import { GuidanceLine } from './guidance';
 import { useKeepFocus } from './useKeepFocus';
-import { AnsweredElsewhere, OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
+import { OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
 import {
@@ -160,7 +161,7 @@ function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
           <Comments root={root} id={card.job_id} />
         )}
         {live && <OpenRequests state={state} />}
-        {live && <AnsweredElsewhere state={state} />}
+        {state.late && <Note>{t('Answered elsewhere.')}</Note>}
         {live && Remember && <Remember channel={channel} state={state} />}
         <Announcer state={state} />
       </div>

@@ -8,8 +8,8 @@ import type { Again, RunCardData } from '../types';
 import { counted, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { useRun } from './context';
-import { Note, Reason } from '../ui/Note';
-import { answerLabel, isFinal, isPlanReady, presentJob, type RunState } from './state';
+import { Reason } from '../ui/Note';
+import { isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 interface RecordNoteProps {
   card: RunCardData;
@@ -101,25 +101,6 @@ export function RunAgainNote({ again, onStartOver }: RunAgainNoteProps): VNode |
   );
 }
 
-/** What was answered elsewhere, just before the user did here. */
-export function AnsweredElsewhere({ state: { entries, late } }: { state: RunState }): VNode {
-  const notes = entries.flatMap(entry => {
-    if (entry.kind === 'decision' && late.some(id => entry.id === `decision-${id}`)) {
-      return entry.allowed ? t('Already allowed elsewhere.') : t('Already denied elsewhere.');
-    }
-    return entry.kind === 'question' && entry.answer && late.includes(entry.question.id)
-      ? t('Already answered elsewhere: %1', answerLabel(entry.question, entry.answer))
-      : [];
-  });
-  return (
-    <div role="status">
-      {[...new Set(notes)].map(note => (
-        <Note key={note}>{oneLine(note)}</Note>
-      ))}
-    </div>
-  );
-}
-
 /** Why the run failed, unless the failed step says so, and what to do next. */
 export function RunError({ state }: { state: RunState }): VNode | null {
   const { live } = useRun();
@@ -152,7 +133,7 @@ function nextSentence(state: RunState): string {
   return isExecution
     ? t(
         '“Continue” resumes where it stopped; finished steps are not repeated. Or edit the ' +
-          'remaining steps, discuss it, or roll back.'
+          'plan, discuss it, or roll back.'
       )
-    : t('“Continue” tries again from where it stopped. Or discuss it: say what to do differently.');
+    : t('“Continue” resumes where it stopped. Or discuss it: say what to do differently.');
 }

@@ -99,14 +99,14 @@ export class RunActions {
     await this.channel.request('POST', `jobs/${jobId}/tasks/${taskId}/${what}`);
   }
 
-  answer(questionId: string, value: string): Promise<void> {
-    return this.store.decide([questionId], () =>
-      this.channel.request('POST', `questions/${questionId}/answer`, { value })
+  answer(id: string, value: string): Promise<void> {
+    return this.store.decide(() =>
+      this.channel.request('POST', `questions/${id}/answer`, { value })
     );
   }
 
   decide(ids: readonly string[], decision: Decision): Promise<void> {
-    return this.store.decide(ids, () =>
+    return this.store.decide(() =>
       ids.length === 1
         ? this.channel.request('POST', `permissions/${ids[0]}`, decision)
         : this.channel.request('POST', 'permissions', { ids, ...decision })

@@ -123,9 +123,7 @@ function isDelegationCall(state: RunState, entry: Entry): boolean {
 /** Entries that the card shows elsewhere: the goal in its title, what stopped a job at its end. */
 function isRedundant(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
-    return Object.values(state.jobs).some(
-      ({ id, kind, error }) => kind !== 'check' && (id === entry.job || error === entry.text)
-    );
+    return Object.values(state.jobs).some(({ id, kind }) => kind !== 'check' && id === entry.job);
   }
   if (entry.kind === 'check') {
     // An earlier attempt.
@@ -155,9 +153,7 @@ function isCorrection({ entries }: Pick<RunState, 'entries'>, entry: Entry): boo
   return (
     entry.kind === 'text' &&
     entry.from === 'system' &&
-    entries.some(
-      one => one.kind === 'text' && one.problem !== null && entry.text.includes(one.problem)
-    )
+    entries.some(one => one.kind === 'text' && one.problem && entry.text.includes(one.problem))
   );
 }
 

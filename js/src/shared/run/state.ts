@@ -170,8 +170,8 @@ export interface RunState {
   taskRoles: Readonly<Record<string, string>>;
   questions: readonly Question[];
   permissions: readonly PermissionRequest[];
-  /** Requests that the user answered last, but after somebody else. */
-  late: readonly string[];
+  /** Whether somebody else answered what the user answered last. */
+  late: boolean;
   usage: Usage;
   /** Of the current or last reply. */
   pace: Pace | null;
@@ -217,7 +217,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     taskRoles: {},
     questions: [],
     permissions: [],
-    late: [],
+    late: false,
     usage: NO_USAGE,
     pace: null,
     checkpoints: 0,
@@ -301,10 +301,6 @@ export function hasTouchedCells(state: RunState): boolean {
 /** Whether code ran in scratch, which cannot change anything. */
 export function isInScratch({ parameters }: Pick<CallEntry, 'parameters'>): boolean {
   return parameters['where'] === 'scratch';
-}
-
-export function answerLabel({ options }: Question, answer: string): string {
-  return options.find(({ value }) => value === answer)?.label ?? answer;
 }
 
 export function isFinal(status: string): boolean {

@@ -97,13 +97,13 @@ export class RunStore {
     this.continued = true;
   }
 
-  /** Notes which requests somebody else has answered first: their cards are gone by then. */
-  async decide(ids: readonly string[], asking: () => Promise<unknown>): Promise<void> {
-    let late: readonly string[] = [];
+  /** Remembers that somebody else was quicker: the card of the request is gone by then. */
+  async decide(asking: () => Promise<unknown>): Promise<void> {
+    let late = false;
     try {
       await asking();
     } catch (error) {
-      late = error instanceof CoworkError && error.code === 'not_waiting' ? ids : [];
+      late = (error as CoworkError).code === 'not_waiting';
       throw error;
     } finally {
       this.change({ ...this.state, late });

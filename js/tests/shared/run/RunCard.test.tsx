@@ -294,7 +294,7 @@ describe('a run card', () => {
       })
     );
     expect(screen.textContent?.split('The model does not answer.')).toHaveLength(2);
-    expect(one(screen, '.cw-error').textContent).toContain('“Continue” tries again');
+    expect(one(screen, '.cw-error').textContent).toContain('“Continue” resumes');
     server.answers.set('POST jobs/j1/resume', {});
     await click(button(screen, 'Continue'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
@@ -313,7 +313,7 @@ describe('a run card', () => {
       ...done,
       snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] }
     });
-    expect(one(screen, '.cw-error').textContent).toContain('“Continue” tries again');
+    expect(one(screen, '.cw-error').textContent).toContain('“Continue” resumes');
     server.answers.set('POST jobs/j3/resume', {});
     await click(button(screen, 'Continue'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j3/resume', body: null }]);
@@ -537,7 +537,7 @@ describe('what waits for the user', () => {
     );
   });
 
-  it('tells who decides too late what was decided elsewhere', async () => {
+  it('tells who decides too late that it was decided elsewhere', async () => {
     const questions = [QUESTION];
     const card = runCard({
       ...RUNNING,
@@ -550,15 +550,23 @@ describe('what waits for the user', () => {
     const { screen, server } = await show(card);
     const late = new CoworkError({ code: 'not_waiting', message: 'No longer open.', status: 409 });
     server.answers.set('POST permissions/p1', late);
-    server.answers.set('POST questions/q1/answer', late);
-    await click(button(screen, 'Deny'));
     expect(screen.textContent).not.toContain('elsewhere');
+    await click(button(screen, 'Deny'));
     await server.send(event(11, 'permission-resolved', { id: 'p1', decision: 'allow' }));
-    expect(screen.textContent).toContain('Already allowed elsewhere.');
+    expect(screen.textContent).toContain('Answered elsewhere.');
     await click(button(screen, 'Show as unknown'));
     await server.send(event(12, 'question-answered', { id: 'q1', value: 'out' }));
-    expect(screen.textContent).toContain('Already answered elsewhere: Leave out');
-    expect(screen.textContent).not.toContain('Already allowed elsewhere.');
+    expect(screen.textContent).not.toContain('elsewhere');
+  });
+
+  it('tells who answers a question too late that it was answered elsewhere', async () => {
+    const messages = [message('question', '', { data: QUESTION })];
+    const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION], messages }));
+    const late = new CoworkError({ code: 'not_waiting', message: 'No longer open.', status: 409 });
+    server.answers.set('POST questions/q1/answer', late);
+    await click(button(screen, 'Show as unknown'));
+    await server.send(event(11, 'question-answered', { id: 'q1', value: 'out' }));
+    expect(screen.textContent).toContain('Answered elsewhere.');
   });
 
   it('a permission: what, why, the whole of it, and only the scopes on offer with the rule they write', async () => {
