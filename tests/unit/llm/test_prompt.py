@@ -34,6 +34,7 @@ from cowork_jupyter.llm.protocols import ToolSpec
 from cowork_jupyter.llm.reply import Reply
 from cowork_jupyter.llm.reply_parser import ReplyParser
 from cowork_jupyter.llm.tokens import estimate_tokens
+from cowork_jupyter.policy.decision import may_use
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.registry import (
     ToolRegistry,
@@ -245,7 +246,7 @@ def test_a_tool_is_in_the_prompt_just_if_the_role_may_use_it(
 ) -> None:
     prompt = prompt_of(role, registry)
     for name in WHOLE_CONTRACT:
-        permitted = name in registry and role.permits(registry[name].permissions)
+        permitted = name in registry and may_use(role, name, registry[name].permissions)
         assert names(name, prompt) == permitted, name
         assert (name in prompt) == permitted, f"{name}, as part of another word"
 
