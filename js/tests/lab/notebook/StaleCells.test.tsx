@@ -25,7 +25,7 @@ function newCell(id: string) {
   };
   const model = { id, stateChanged };
   const ran = (): void =>
-    act(() => listeners.forEach(tell => tell(model, { name: 'executionCount', newValue: 7 })));
+    void act(() => listeners.forEach(tell => tell(model, { name: 'executionCount', newValue: 7 })));
   return { model, ran };
 }
 

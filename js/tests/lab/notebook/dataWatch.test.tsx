@@ -39,7 +39,7 @@ let isBusy: boolean;
 let cells: ReturnType<typeof newCell>[];
 
 const channel = {
-  request: (method: string, path: string, body?: Question) => {
+  request: (method: string, _path: string, body?: Question) => {
     if (method === 'GET') {
       const items = stale.map(cell_id => ({ cell_id, cell: 1, name: 'orders', changed_id: '' }));
       return Promise.resolve({ items });
