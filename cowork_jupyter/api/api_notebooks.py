@@ -64,8 +64,6 @@ class CellRun(RequestBody):
     """Relative to the workspace."""
     cell_id: Name
     source: Text
-    together: Annotated[list[Text], Field(max_length=2000)] = []
-    """Sources of the cells that ran just before it, with no look in between."""
     phase: Literal["before", "after"] = "after"
     """`before` only records the tables, to compare them `after` the cell has run."""
 
@@ -122,7 +120,7 @@ async def job_effects(call: Call) -> BaseModel:
 
 @table.post("cell-effects", EffectList, body=CellRun, action="execute")
 async def cell_effects(call: Call) -> BaseModel:
-    """What a cell that the user ran, or several together, did to tables since the last look.
+    """What a cell that the user ran did to tables since the last look.
 
     Nothing is stored; asking again about the same run gives the same answer.
     """
@@ -130,8 +128,7 @@ async def cell_effects(call: Call) -> BaseModel:
     if run.phase == "before":
         await watch.begin(run.notebook, run.source)
         return EffectList(items=[])
-    items = await watch.end(run.notebook, run.cell_id, run.source, run.together)
-    return EffectList(items=items)
+    return EffectList(items=await watch.end(run.notebook, run.cell_id, run.source))
 
 
 @table.get("stale-cells", StaleCellList, query=StaleQuery)

@@ -156,32 +156,6 @@ async def test_cells_that_were_run_together_are_not_told_apart(place: Place, api
     assert (await api.post("cell-effects", body(DROP)))["items"] == []
 
 
-async def test_cells_that_ran_together_are_compared_once_with_what_was_before(
-    place: Place, api: Api
-) -> None:
-    join = "j = orders.merge(pd.concat([orders[['id']]] * 2), on='id', how='left')\nj = j"
-    bash = "%%bash\necho $HOME"
-    await api.post("cell-effects", body("", "before"))
-    for code in (MAKE, bash, DROP, join):
-        await run_by_hand(place, code)
-    effects = await api.post(
-        "cell-effects", {**body(join, cell="c4"), "together": [MAKE, bash, DROP]}
-    )
-    lines = [effect["line"] for effect in effects["items"]]
-    assert lines == ["orders: new, 5 rows, 4 columns", "j: new, 10 rows, 4 columns"]
-    assert {effect["cell_id"] for effect in effects["items"]} == {"c4"}
-    drop = "orders.drop(columns='id')\n"
-    again, last = f"{drop}orders = orders[:2]", f"orders = orders[:1]\n{drop}0"
-    for code in (again, last):
-        await run_by_hand(place, code)
-    (effect,) = (await api.post("cell-effects", {**body(last, cell="c6"), "together": [again]}))[
-        "items"
-    ]
-    assert effect["line"].startswith("orders: 5 → 1 rows (−4)")
-    thrown = [(one["code"], one.get("line")) for one in effect["warnings"]]
-    assert thrown == [("result_thrown_away", None), ("result_thrown_away", 2)]
-
-
 async def test_a_kernel_that_was_restarted_has_lost_nothing_by_a_cell(
     place: Place, api: Api
 ) -> None:

@@ -22,7 +22,6 @@ from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...effects.warnings import queries_for
 from ...effects.warnings.case import WatchedRun
-from ...effects.warnings.program import parse
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import KernelQuery, Kernels, KernelTables, ScratchSetup
@@ -230,18 +229,12 @@ class CellWatch:
         if not source or not has_begun:
             self.tools.memory.keep(notebook, found)
 
-    async def end(
-        self, notebook: str, cell_id: str, source: str, together: Sequence[str] = ()
-    ) -> list[DataEffect]:
-        """What has changed by the end of a cell; nothing unless `begin` or `end` looked before.
-
-        `together` are the cells that ran just before it, with no look in between.
-        """
+    async def end(self, notebook: str, cell_id: str, source: str) -> list[DataEffect]:
+        """What has changed by the end of a cell; nothing unless `begin` or `end` looked before."""
         memory = self.tools.memory
         before = memory.tables(notebook)
         earlier = memory.earlier(notebook, before.history) if before else []
-        code = "\n".join([*filter(parse, together), source])
-        queries = await _queries(code, before.tables, earlier) if before else []
+        queries = await _queries(source, before.tables, earlier) if before else []
         try:
             after = await self._tables(notebook, unanswered(queries, before) if before else [])
         except CoworkError:
@@ -253,12 +246,12 @@ class CellWatch:
             return last.effects
         memory.keep(notebook, after)
         effects: list[DataEffect] = []
-        if before and has_run_at_most(1 + len(together), before, after):
-            watched = watched_run(code, before, after, earlier)
+        if before and has_run_at_most(1, before, after):
+            watched = watched_run(source, before, after, earlier)
+            facts = {"notebook": notebook, "cell_id": cell_id}
             silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
             found = await asyncio.to_thread(effects_of, watched, (), silenced)
-            above = code.count("\n") - source.count("\n")
-            effects = [_in_cell(effect, notebook, cell_id, above) for effect in found]
+            effects = [effect.model_copy(update=facts) for effect in found]
         self._answers.pop(notebook, None)
         self._answers[notebook] = _Answer(run, effects)
         while len(self._answers) > MAX_ANSWERS:
@@ -275,17 +268,6 @@ class CellWatch:
                 "The kernel is busy and does not answer. Try again when its cell has finished.",
                 code="kernel_busy",
             ) from None
-
-
-def _in_cell(effect: DataEffect, notebook: str, cell_id: str, above: int) -> DataEffect:
-    """Lines of code are counted in this cell, below so many of others."""
-
-    def moved(line: int | None) -> int | None:
-        return line - above if line is not None and line > above else None
-
-    warnings = [about.model_copy(update={"line": moved(about.line)}) for about in effect.warnings]
-    facts = {"notebook": notebook, "cell_id": cell_id, "warnings": warnings}
-    return effect.model_copy(update=facts)
 
 
 async def _queries(

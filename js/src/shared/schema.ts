@@ -505,8 +505,6 @@ export interface components {
              */
             phase?: "before" | "after";
             source: string;
-            /** @default [] */
-            together?: string[];
         };
         /**
          * CellText

@@ -1,6 +1,6 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { Button } from '../../shared/ui/Button';
 import type { StaleCell } from '../../shared/types';
@@ -17,13 +17,20 @@ interface StaleCellsProps {
 
 function StaleCells({ stale, onRun, onShow }: StaleCellsProps): VNode | null {
   const [isListed, setListed] = useState(false);
-  if (stale.length === 0) {
+  const [hasRun, setRun] = useState(false);
+  if (stale.length === 0 || hasRun) {
     return null;
   }
   return (
     <div class="cw-stale" role="note">
       {counted(stale.length, '%1 cell depends on this:', '%1 cells depend on this:')}{' '}
-      <Button look="link" onClick={onRun}>
+      <Button
+        look="link"
+        onClick={() => {
+          setRun(true);
+          onRun();
+        }}
+      >
         {t('Run them')}
       </Button>{' '}
       <Button look="link" expanded={isListed} onClick={() => setListed(!isListed)}>
@@ -45,37 +52,16 @@ function StaleCells({ stale, onRun, onShow }: StaleCellsProps): VNode | null {
   );
 }
 
-interface StaleNoteProps {
+export function StaleNote({
+  panel,
+  stale,
+  changed
+}: {
   panel: NotebookPanel;
   stale: readonly StaleCell[];
   /** A cell that was changed but not yet run, and has to run first. */
   changed?: string;
-}
-
-/** Those that have not run since, whoever runs cells; all again when the changed cell runs. */
-function useNotRun({ panel, stale, changed }: StaleNoteProps): readonly StaleCell[] {
-  const [left, setLeft] = useState(stale);
-  useEffect(() => {
-    setLeft(stale);
-    const ids = new Set([changed, ...stale.map(({ cell_id }) => cell_id)]);
-    const models = panel.content.widgets.map(({ model }) => model).filter(({ id }) => ids.has(id));
-    const follow = (
-      { id }: { id: string },
-      { name, newValue }: { name: string; newValue?: unknown }
-    ): void => {
-      if (name === 'executionCount' && typeof newValue === 'number') {
-        setLeft(some => (id === changed ? stale : some.filter(({ cell_id }) => cell_id !== id)));
-      }
-    };
-    models.forEach(model => model.stateChanged.connect(follow));
-    return () => models.forEach(model => model.stateChanged.disconnect(follow));
-  }, [panel, stale, changed]);
-  return left;
-}
-
-export function StaleNote(props: StaleNoteProps): VNode {
-  const { panel, changed } = props;
-  const stale = useNotRun(props);
+}): VNode {
   const run = (): void =>
     runInOrder(panel, [...(changed ? [changed] : []), ...stale.map(({ cell_id }) => cell_id)]);
   const show = (cellId: string): void => showCell(panel.content, cellId);
