@@ -138,12 +138,17 @@ class Cage:
         return await self.run(f"{python()} -c {shlex.quote(code)}", role=role, output=output)
 
     async def in_scratch(
-        self, kernels: ScratchKernels, code: str, clearance: Clearance | None = None
+        self,
+        kernels: ScratchKernels,
+        code: str,
+        clearance: Clearance | None = None,
+        *,
+        role: AgentRole = AgentRole.PLANNER,
     ) -> str:
-        """What a planner is told whose code runs in scratch."""
+        """What an agent is told whose code runs in scratch."""
         context = ToolContext(
             Workspace(self.root),
-            AgentRole.PLANNER,
+            role,
             clearance=clearance or Clearance(),
             sandbox=self.sandbox,
             scratch=kernels.of("c"),

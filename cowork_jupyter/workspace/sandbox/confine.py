@@ -12,7 +12,6 @@ from .command_spec import CommandSpec, Descriptors, ProcessLimits
 from .landlock import restrict_self
 from .namespaces import enter_namespaces, set_up_mounts
 from .seccomp import install_filter
-from .sockets import watch
 from .syscalls import (
     CLOSE_RANGE,
     PR_SET_NO_NEW_PRIVS,
@@ -21,6 +20,7 @@ from .syscalls import (
     set_capabilities,
     system_call,
 )
+from .watched_calls import watch
 
 _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
 """chown, dac_override, fowner, fsetid: root keeps working with its own files, where allowed."""

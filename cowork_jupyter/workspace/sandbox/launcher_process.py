@@ -28,9 +28,9 @@ from typing import NoReturn
 from .command_spec import CommandSpec, Descriptors
 from .confine import exec_confined, prepare_child
 from .namespaces import Bind, Namespaces, enter_namespaces, set_up_mounts
-from .sockets import ALONE, Sockets, try_watching
 from .supervisor import end_all, ended_children, has_children, woken_by_children
 from .syscalls import PR_SET_CHILD_SUBREAPER, prctl
+from .watched_calls import ALONE, WatchedCalls, try_watching
 
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
@@ -126,7 +126,7 @@ def _guard(service: socket.socket, take: int) -> None:
         failure = pipe.read().decode(errors="replace")  # closed by exec, so empty on success
         _say(asker, **({"error": failure} if failure else {"pid": command}))
         if not failure:
-            _look_after(command, asker, woken, _sockets(ours))
+            _look_after(command, asker, woken, _watched_calls(ours))
         end_all(GRACE)
 
 
@@ -152,27 +152,29 @@ def _receive(sender: socket.socket) -> list[int]:
     return socket.recv_fds(sender, 1, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
 
 
-def _sockets(command: socket.socket) -> Sockets | None:
-    """What the command handed over before it began, if its sockets are watched."""
+def _watched_calls(command: socket.socket) -> WatchedCalls | None:
+    """What the command handed over before it began, if its calls are watched."""
     network, held, *_ = socket.recv_fds(command, 16, 2, socket.MSG_CMSG_CLOEXEC)
-    return Sockets(*held, alone=network == ALONE) if held else None
+    return WatchedCalls(*held, alone=network == ALONE) if held else None
 
 
-def _look_after(command: int, service: socket.socket, woken: int, sockets: Sockets | None) -> None:
+def _look_after(
+    command: int, service: socket.socket, woken: int, watched: WatchedCalls | None
+) -> None:
     """Return when no process is left, or when the service closes its side."""
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(woken, select.POLLIN)
-    if sockets:
-        poll.register(sockets.calls, select.POLLIN)
+    if watched:
+        poll.register(watched.calls, select.POLLIN)
     while True:
         ready = dict(poll.poll())
-        if sockets and sockets.calls in ready:
-            if ready[sockets.calls] & select.POLLIN:
-                sockets.answer_next()
+        if watched and watched.calls in ready:
+            if ready[watched.calls] & select.POLLIN:
+                watched.answer_next()
             else:  # no process is left that could call
-                poll.unregister(sockets.calls)
-                sockets = None
+                poll.unregister(watched.calls)
+                watched = None
         if woken in ready:
             ended = ended_children(woken)
             if command in ended:

@@ -190,7 +190,8 @@ class Sandbox:
         # Where other programs' sockets cannot be hidden, none can be opened.
         alone = self.powers.own_mounts
         allowed = allowed_families(internet=network or alone, unix=alone, others=network and alone)
-        return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
+        watched = self.powers.own_sockets_only
+        return filter_program(allowed, watched=watched, own_names=alone).hex()
 
     def _view(self, launch: Launch, root: int) -> View | None:
         powers = self.powers

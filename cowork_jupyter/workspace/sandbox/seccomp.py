@@ -1,7 +1,6 @@
-"""A seccomp filter for what Landlock cannot refuse: sockets of every kind.
+"""A seccomp filter for what Landlock cannot refuse: sockets, and calls that reach other programs.
 
-Hand-assembled BPF: a dozen instructions that look at the syscall number and, for `socket`, at the
-family.
+Hand-assembled BPF that looks at the syscall number and at most two arguments.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from .refused_calls import REFUSED_CALLS, RefusedCall
 from .syscalls import MACHINE, PR_SET_SECCOMP, prctl, system_call
 
 _MODE_FILTER = 2
@@ -21,15 +21,13 @@ _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT, _SECOND_ARGUMENT_AT = 0, 4, 16
 _SET_FILTER, _WITH_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 _TYPE_OF_SOCKET = 0xF
 _X32 = 0x40000000
-_IO_URING_SETUP = 425
+_Instruction = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class _Architecture:
     audit: int
     socket: int
-    keys: tuple[int, int, int]
-    """add_key, request_key, keyctl: the kernel's key ring holds passwords and tickets."""
     connect: int
     listen: int
     socketpair: int
@@ -37,8 +35,8 @@ class _Architecture:
 
 
 _ARCHITECTURES = {
-    "x86_64": _Architecture(0xC000003E, 41, (248, 249, 250), 42, 50, 53, 317),
-    "aarch64": _Architecture(0xC00000B7, 198, (217, 218, 219), 203, 201, 199, 277),
+    "x86_64": _Architecture(0xC000003E, 41, 42, 50, 53, 317),
+    "aarch64": _Architecture(0xC00000B7, 198, 203, 201, 199, 277),
 }
 
 
@@ -66,25 +64,29 @@ def allowed_families(*, internet: bool, unix: bool, others: bool) -> frozenset[i
 
 
 def filter_program(
-    allowed: frozenset[int] | None, machine: str = MACHINE, *, watched: bool = False
+    allowed: frozenset[int] | None,
+    machine: str = MACHINE,
+    *,
+    watched: bool = False,
+    own_names: bool = True,
 ) -> bytes:
-    """Refuse the key ring, io_uring (which opens sockets past any filter) and other families.
+    """Refuse what `REFUSED_CALLS` says, and other socket families.
 
-    With `watched`, the filter's listener is asked about each connect and listen.
+    With `watched`, the filter's listener is asked about each connect and listen, and about calls
+    that name a process. `own_names` says that the command has an IPC namespace of its own.
     """
     known = _ARCHITECTURES[machine]
-    code = [
+    code: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, known.audit),
         _refuse(errno.EPERM),  # 32-bit programs use other syscall numbers
         (_LOAD, 0, 0, _NUMBER_AT),
         (_JUMP_SET, 0, 1, _X32),
         _refuse(errno.EPERM),
-        (_JUMP_EQUAL, 0, 1, _IO_URING_SETUP),
-        _refuse(errno.ENOSYS),
     ]
-    for number in known.keys:
-        code += [(_JUMP_EQUAL, 0, 1, number), _refuse(errno.EPERM)]
+    for call in REFUSED_CALLS:
+        if call.when != "shared_names" or not own_names:
+            code += _refusal(call, machine, watched=watched)
     for number in (known.connect, known.listen) if watched else ():
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ASK)]
     code += _no_local_datagrams(known)
@@ -101,7 +103,25 @@ def filter_program(
     return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
 
 
-def _no_local_datagrams(known: _Architecture) -> list[tuple[int, int, int, int]]:
+def _refusal(call: RefusedCall, machine: str, *, watched: bool) -> list[_Instruction]:
+    """The kernel reads only the lower half of a process id, and so do we."""
+    number, unless_own = call.number(machine), _ASK if watched else _ERRNO | errno.EPERM
+    if call.when == "other_process":
+        return [
+            *((_JUMP_EQUAL, 0, 4, number), (_LOAD, 0, 0, _FIRST_ARGUMENT_AT)),
+            *((_JUMP_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, unless_own)),
+        ]
+    if call.when == "other_owner":
+        return [
+            *((_JUMP_EQUAL, 0, 7, number), (_LOAD, 0, 0, _FIRST_ARGUMENT_AT)),
+            *((_JUMP_EQUAL, 4, 0, call.user_wide), (_LOAD, 0, 0, _SECOND_ARGUMENT_AT)),
+            *((_JUMP_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, unless_own)),
+            _refuse(errno.EPERM),
+        ]
+    return [(_JUMP_EQUAL, 0, 1, number), _refuse(errno.EPERM)]
+
+
+def _no_local_datagrams(known: _Architecture) -> list[_Instruction]:
     """Refuse local datagram sockets and pairs: they reach others without `connect`."""
     return [
         *((_JUMP_EQUAL, 1, 0, known.socket), (_JUMP_EQUAL, 0, 7, known.socketpair)),
@@ -129,5 +149,5 @@ def _held(program: bytes) -> _Program:
     return _Program(len(program) // 8, program)
 
 
-def _refuse(number: int) -> tuple[int, int, int, int]:
+def _refuse(number: int) -> _Instruction:
     return (_RETURN, 0, 0, _ERRNO | number)

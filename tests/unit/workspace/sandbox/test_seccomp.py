@@ -8,6 +8,7 @@ import struct
 
 import pytest
 
+from cowork_jupyter.workspace.sandbox.refused_calls import REFUSED_CALLS, RefusedCall
 from cowork_jupyter.workspace.sandbox.seccomp import (
     allowed_families,
     filter_program,
@@ -16,7 +17,7 @@ from cowork_jupyter.workspace.sandbox.seccomp import (
 
 pytestmark = pytest.mark.process
 
-X86, ARM = (0xC000003E, 41, 248), (0xC00000B7, 198, 217)
+X86, ARM = (0xC000003E, 41), (0xC00000B7, 198)
 MACHINES = pytest.mark.parametrize(
     ("machine", "numbers"), [("x86_64", X86), ("aarch64", ARM)], ids=["x86_64", "aarch64"]
 )
@@ -44,8 +45,8 @@ def answer(program: bytes, *, audit: int, number: int, first: int = 0, second: i
 
 
 @MACHINES
-def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, int, int]) -> None:
-    audit, open_socket, _ = numbers
+def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, int]) -> None:
+    audit, open_socket = numbers
     program = filter_program(allowed_families(internet=False, unix=True, others=False), machine)
     for family, error in {
         socket.AF_UNIX: ALLOWED,
@@ -60,9 +61,9 @@ def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, in
 
 @MACHINES
 def test_local_sockets_must_connect_and_are_asked_about(
-    machine: str, numbers: tuple[int, int, int]
+    machine: str, numbers: tuple[int, int]
 ) -> None:
-    audit, open_socket, _ = numbers
+    audit, open_socket = numbers
     pair, connect, listen = {"x86_64": (53, 42, 50), "aarch64": (199, 203, 201)}[machine]
     for watched in (False, True):
         program = filter_program(None, machine, watched=watched)
@@ -79,7 +80,7 @@ def test_local_sockets_must_connect_and_are_asked_about(
 
 @MACHINES
 def test_a_family_with_rubbish_above_it_is_still_seen(
-    machine: str, numbers: tuple[int, int, int]
+    machine: str, numbers: tuple[int, int]
 ) -> None:
     program = filter_program(allowed_families(internet=False, unix=True, others=False), machine)
     padded = 0xDEAD_0000_0000 | socket.AF_INET  # the kernel looks at the lower half only
@@ -88,20 +89,40 @@ def test_a_family_with_rubbish_above_it_is_still_seen(
 
 
 @MACHINES
-def test_the_ring_and_the_keys_are_refused(machine: str, numbers: tuple[int, int, int]) -> None:
-    audit, _, keys = numbers
-    program = filter_program(None, machine)
-    assert answer(program, audit=audit, number=425) == errno.ENOSYS
-    for number in (keys, keys + 1, keys + 2):
-        assert answer(program, audit=audit, number=number) == errno.EPERM
+@pytest.mark.parametrize("call", REFUSED_CALLS, ids=[call.name for call in REFUSED_CALLS])
+def test_calls_that_reach_other_programs(
+    machine: str, numbers: tuple[int, int], call: RefusedCall
+) -> None:
+    def ask(first: int, second: int, **options: bool) -> int:
+        program = filter_program(None, machine, **options)
+        number = call.number(machine)
+        return answer(program, audit=numbers[0], number=number, first=first, second=second)
+
+    other, itself = 4711, 0xABC_0000_0000  # the kernel looks at the lower half only
+    match call.when:
+        case "always":
+            assert ask(0, 0) == ask(other, 0, watched=True) == errno.EPERM
+        case "shared_names":
+            assert ask(0, 0, own_names=True) == ALLOWED
+            assert ask(0, 0, own_names=False) == errno.EPERM
+        case "other_process":
+            assert ask(itself, other) == ALLOWED
+            assert (ask(other, 0), ask(other, 0, watched=True)) == (errno.EPERM, ASKED)
+        case "other_owner":
+            for which in set(range(5)) - {call.user_wide}:
+                assert ask(which, itself) == ALLOWED
+                asked = (ask(which, other), ask(which, other, watched=True))
+                assert asked == (errno.EPERM, ASKED)
+            assert ask(call.user_wide, 0) == errno.EPERM
+            assert ask(call.user_wide, 0, watched=True) == errno.EPERM
 
 
 @MACHINES
-def test_everything_else_goes_through(machine: str, numbers: tuple[int, int, int]) -> None:
-    audit, open_socket, keys = numbers
+def test_everything_else_goes_through(machine: str, numbers: tuple[int, int]) -> None:
+    audit, open_socket = numbers
+    special = {open_socket, *(call.number(machine) for call in REFUSED_CALLS)}
     for allowed in (None, frozenset({1})):
         program = filter_program(allowed, machine)
-        special = {425, keys, keys + 1, keys + 2, open_socket}
         for number in set(range(500)) - special:
             assert answer(program, audit=audit, number=number) == ALLOWED
 

@@ -1,8 +1,11 @@
-"""Watches a command's sockets: it reaches its own and no other program's.
+"""Watches calls of a command: it reaches its own sockets and processes and no other program's.
 
 A seccomp filter cannot look at the path given to `connect`. So the kernel suspends each `connect`
 and asks the guard, which makes the connection itself: overwriting the path or swapping the socket
 meanwhile makes no difference. A path is reached only if the command itself listens on that socket.
+
+Nor can a filter know which process ids are the command's own: the guard knows, as the ancestor of
+them all.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from .refused_calls import calls_about_processes
 from .seccomp import connect_number, filter_program, install_watched_filter
 from .syscalls import (
+    MACHINE,
     OPENAT2,
     PIDFD_GETFD,
     PIDFD_OPEN,
@@ -43,6 +48,7 @@ _IS_VALID = 1 << 30 | 8 << 16 | ord("!") << 8 | 2
 _GO_ON = 1
 _IN_ROOT = 0x10
 _MAX_ADDRESS_LENGTH = 128
+_ABOUT_PROCESSES = calls_about_processes(MACHINE)
 _DIAGNOSIS, _BY_FAMILY, _OF_FILE, _FILE, _ANY = 4, 20, 2, 1, 0xFFFFFFFF
 
 ALONE = b"alone"
@@ -55,14 +61,13 @@ Place = tuple[int, int]
 class _Call(NamedTuple):
     id: int
     thread: int
-    is_connect: bool
     descriptor: int
     address: int
     length: int
 
 
-class Sockets:
-    """Answers the calls of one command, each in a thread since connecting may block."""
+class WatchedCalls:
+    """Answers the calls of one command; connecting may block, so each has a thread for it."""
 
     def __init__(self, calls: int, diagnosis: int, *, alone: bool) -> None:
         """`diagnosis` is a sock_diag socket of the command's network namespace.
@@ -82,12 +87,21 @@ class Sockets:
         with contextlib.suppress(OSError):
             raw = bytearray(_NOTICE.size)
             ioctl(self.calls, _RECEIVE, raw)
-            number, thread, _, call, _, _, *arguments = _NOTICE.unpack(raw)
-            known = _Call(number, thread, call == connect_number(), *arguments[:3])
-            if known.is_connect:
-                threading.Thread(target=self._connect, args=[known], daemon=True).start()
+            notice, thread, _, number, _, _, *arguments = _NOTICE.unpack(raw)
+            call = _Call(notice, thread, *arguments[:3])
+            if number == connect_number():
+                threading.Thread(target=self._connect, args=[call], daemon=True).start()
+            elif number in _ABOUT_PROCESSES:
+                self._reach(call, arguments[_ABOUT_PROCESSES[number]] & 0xFFFFFFFF)
             else:
-                self._listen(known)
+                self._listen(call)
+
+    def _reach(self, call: _Call, process: int) -> None:
+        """Only numbers are passed, which nobody can swap while the kernel goes on."""
+        if _is_below_us(process):
+            self._say(call, go_on=True)
+        else:
+            self._say(call, error=errno.EPERM)
 
     def _listen(self, call: _Call) -> None:
         """Remember the socket; the command cannot hold one of another program."""
@@ -195,8 +209,23 @@ def _known(diagnosis: socket.socket, number: int) -> bytes:
 
 
 def _process_of(thread: int) -> int:
+    return _status(thread, "Tgid:")
+
+
+def _is_below_us(process: int) -> bool:
+    """Whether we are an ancestor of this process, or of the one that this thread belongs to."""
+    above = process
+    with contextlib.suppress(OSError):
+        while above > 1:
+            above = _status(above, "PPid:")
+            if above == os.getpid():
+                return True
+    return False
+
+
+def _status(thread: int, field: str) -> int:
     for line in Path(f"/proc/{thread}/status").read_text().splitlines():
-        if line.startswith("Tgid:"):
+        if line.startswith(field):
             return int(line.split()[1])
     raise ProcessLookupError(thread)
 
@@ -222,12 +251,12 @@ def try_watching() -> None:
     its.close()
     with ours:
         _, held, *_ = socket.recv_fds(ours, 16, 2, socket.MSG_CMSG_CLOEXEC)
-        sockets = Sockets(*held, alone=False)
+        watched = WatchedCalls(*held, alone=False)
         poll = select.poll()
-        poll.register(sockets.calls, select.POLLIN)
+        poll.register(watched.calls, select.POLLIN)
         while poll.poll()[0][1] & select.POLLIN:
-            sockets.answer_next()
-        if not _known(sockets.diagnosis, os.fstat(ours.fileno()).st_ino):
+            watched.answer_next()
+        if not _known(watched.diagnosis, os.fstat(ours.fileno()).st_ino):
             raise OSError("the kernel tells nothing about sockets")
     if os.waitpid(child, 0)[1]:
         raise OSError("a watched socket could not connect")
