@@ -215,6 +215,11 @@ class Settings:
         "Whether commands have network access: if you or a network rule allow it ('ask'), "
         "always ('allow') or never ('deny'). Commands of the tester never do.",
     )
+    sandbox_read: tuple[str, ...] = setting(
+        (),
+        "Folders and files in your home that commands may read, such as '~/data'. Without it they "
+        "see the workspace, and of your home only what programs need to run.",
+    )
     sandbox_memory_mb: int = setting(
         0, "MiB of memory for each process of a command; 0: half of the machine's memory.", least=0
     )

@@ -15,7 +15,7 @@ from ..domain.roles import Permission
 from ..workspace.sandbox.autorun import Opened
 from .call_parts import WRITE_RULES
 from .calls import CallPart, ProposedCall
-from .paths import AnchorDirs, pattern_of
+from .paths import AnchorDirs, pattern_of, relative_to
 from .rules import COMMAND_TOOL
 from .shell import CommandEffect, SimpleCommand, configures_git
 
@@ -104,6 +104,17 @@ def writable_places(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) 
     if clones or any(command.brings for command in commands):
         paths[anchors.root] = None  # the card says that any file may be written
     return Opened(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
+
+
+def readable_at_home(call: ProposedCall, anchors: AnchorDirs) -> frozenset[str]:
+    """Files of the home that a decided call names, whose sandbox would hide them.
+
+    Names with a dot are settings and secrets: naming one in a command does not open it.
+    """
+    named = (part.target.real for part in call.parts if part.target and not part.deny_only)
+    outside = (path for path in named if relative_to(path, anchors.root) is None)
+    below = ((path, relative_to(path, anchors.home)) for path in outside)
+    return frozenset(path for path, name in below if name and "/." not in f"/{name}")
 
 
 def _named(call: ProposedCall) -> Iterator[str]:

@@ -90,6 +90,8 @@ class Clearance:
     """Whether a command may use the network: it was shown to the user, or a rule allows it."""
     opened: Opened = NOTHING_OPENED
     """What a command may write of files that run later, outside the sandbox."""
+    readable: frozenset[str] = frozenset()
+    """What a command may read of the home, because it names it."""
     code: str | None = None
     """The only code that may run; None where nobody decides."""
     tool: str | None = None

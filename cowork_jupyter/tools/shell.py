@@ -241,6 +241,7 @@ async def start_command(
                 may_write=may_write,
                 network=context.clearance.network,
                 opened=context.clearance.opened,
+                readable=context.clearance.readable,
                 undone=undone,
             )
             async with _run(launch, context) as running:

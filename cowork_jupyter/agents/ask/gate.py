@@ -29,7 +29,7 @@ from ...policy.decision import (
     decide_call,
     denied_or_asked,
 )
-from ...policy.grant import Grant, writable_places
+from ...policy.grant import Grant, readable_at_home, writable_places
 from ...policy.paths import AnchorDirs, Target, relative_to
 from ...policy.pins import Pinned, Pins
 from ...policy.protected import is_secret
@@ -286,6 +286,7 @@ class Gate:
             sensitive=any(is_secret(part.target) for part in call.parts if part.target),
             network=bool(call.network),
             opened=writable_places(call, self._anchors, approved=approved),
+            readable=readable_at_home(call, self._anchors),
             code=call.code,
             tool=call.pinned.fingerprint if call.pinned else "",
         )

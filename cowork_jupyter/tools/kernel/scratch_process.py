@@ -99,7 +99,6 @@ class ScratchProcess:
                     network=False,
                     input=its.fileno(),
                     hidden=frozenset(setup.hidden),
-                    reads_home=False,
                 )
                 command = await stack.enter_async_context(sandbox.running(launch))
             process = cls(command, setup.hidden, ours, stack, bytearray())

@@ -1,4 +1,4 @@
-"""Which paths commands may see and change, and which hold secrets.
+"""Which paths commands may see and change, and which they must not; homes are in `home.py`.
 
 Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed by
 itself: `split_around` finds those. The folder that is split that way can still be listed.
@@ -8,34 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import site
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-
-_SECRET_AT_HOME = (
-    *(".ssh", ".gnupg", ".pki", ".password-store", ".aws", ".azure", ".oci", ".boto", ".s3cfg"),
-    *(".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/doctl"),
-    *(".config/rclone", ".config/op", ".config/Bitwarden", ".config/git/credentials"),
-    *(".config/containers/auth.json", ".config/huggingface", ".cache/huggingface/token"),
-    *(".cache/huggingface/stored_tokens", ".huggingface", ".kaggle", ".config/kaggle"),
-    *(".netrc", "_netrc", ".pypirc", ".npmrc", ".yarnrc.yml", ".git-credentials", ".pgpass"),
-    *(".my.cnf", ".mylogin.cnf", ".databrickscfg", ".dbt", ".snowflake", ".snowsql", ".wandb"),
-    *(".docker", ".kube", ".minikube", ".helm", ".config/helm", ".terraform.d", ".vault-token"),
-    *(".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml"),
-    *(".m2/settings-security.xml", ".gradle/gradle.properties"),
-    *(".continuum", ".local/share/keyrings", ".local/share/kwalletd", ".config/kwalletrc"),
-    *(".local/share/python_keyring", ".config/python_keyring", ".Xauthority", ".ICEauthority"),
-    *(".local/share/jupyter/runtime", ".ipython/profile_default/security"),
-    *(".local/share/jupyter/notebook_secret", ".local/share/jupyter/jupyter_cookie_secret"),
-    *(".jupyter/jupyter_server_config.json", ".jupyter/jupyter_server_config.py"),
-    *(".jupyter/jupyter_notebook_config.json", ".jupyter/jupyter_notebook_config.py"),
-    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium"),
-    *(".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera"),
-    *("snap/firefox", "snap/chromium", ".var/app", ".bash_history", ".zsh_history"),
-    *(".config/Code/User/globalStorage", ".claude", ".codex", ".config/github-copilot"),
-)  # fmt: skip
-"""Keys, tokens, tickets, key rings, browser profiles, shell histories."""
 
 _SECRET_ELSEWHERE = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"),
@@ -77,10 +52,14 @@ class Places:
     protected: tuple[str, ...]
     """Must not be changed in a home folder, whether it exists or not; see also `autorun`."""
     needed: tuple[str, ...]
-    """Must be readable wherever it is: the workspace, the home, our Python."""
+    """Must be readable wherever it is: the workspace, our Python, what is needed of the home."""
     holds_home: bool
     state: tuple[str, ...] = ()
     """What a program may change beside the workspace, because it is its own."""
+    homes: tuple[str, ...] = ()
+    """Home folders that are covered whole."""
+    at_home: Mapping[str, str] = field(default_factory=dict)
+    """What is needed in them, by its path, and where that really is."""
 
     def readable(self) -> Iterator[tuple[str, bool]]:
         """Paths, and for each whether it is a split folder that may only be listed."""
@@ -108,29 +87,41 @@ def find_places(
     private: Sequence[str],
     programs: Sequence[str],
     state: Sequence[str] = (),
+    at_home: Mapping[str, str] | None = None,
 ) -> Places:
-    """Inspect the machine. `private` is what else must not be read, such as our own records.
+    """Inspect the machine. `private` is what must not be read wherever it is, such as our records.
 
-    The first of the homes is the user's own.
+    Homes are hidden but for what is `at_home`.
     """
-    secrets = [f"{home}/{name}" for home in homes for name in _SECRET_AT_HOME]
+    at_home = at_home or {}
     own = tuple(_real(state))
-    needed = tuple(dict.fromkeys(map(os.path.realpath, (root, *programs, *homes[:1], *own))))
+    needed = tuple(
+        dict.fromkeys((*map(os.path.realpath, (root, *programs)), *at_home.values(), *own))
+    )
+    covered = tuple(home for home in homes if not is_inside(home, root))
     hidden = [
         path
-        for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
+        for path in _real([*_SECRET_ELSEWHERE, *covered, *private])
         # What contains the workspace or our Python cannot be left out as a whole.
-        if path in _SECRET_ELSEWHERE
+        if path in (*_SECRET_ELSEWHERE, *covered)
         or not any(is_inside(needed_path, path) for needed_path in needed)
     ]
-    inside = [home for home in homes if is_inside(home, root)]
     start_up = _real([f"{home}/{name}" for home in homes for name in START_UP_FILES])
     kept = [
         path
         for path in start_up
         if any(is_inside(path, place) and path != place for place in (root, *own))
     ]
-    return Places(root, tuple(hidden), tuple(kept), needed, bool(inside), own)
+    return Places(
+        root,
+        tuple(hidden),
+        tuple(kept),
+        needed,
+        holds_home=len(covered) < len(homes),
+        state=own,
+        homes=covered,
+        at_home=at_home,
+    )
 
 
 def private_paths(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
@@ -141,32 +132,6 @@ def private_paths(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
             continue
         with contextlib.suppress(OSError), os.scandir(path) as entries:
             yield from (entry.path for entry in entries if entry.name not in readable)
-
-
-def find_homes(environment: Mapping[str, str]) -> list[str]:
-    """The user's home first, then those of others, which root could read too."""
-    own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
-    with contextlib.suppress(OSError), os.scandir("/home") as entries:
-        own += [entry.path for entry in entries if entry.is_dir()]
-    found = dict.fromkeys(os.path.realpath(home) for home in own if home)
-    return [home for home in found if home != "/"]
-
-
-def other_home_entries(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
-    for home in homes:
-        if any(is_inside(home, folder) for folder in kept):
-            continue
-        with contextlib.suppress(OSError), os.scandir(home) as entries:
-            for entry in entries:
-                yield from (
-                    path for path, is_split in split_around(entry.path, kept) if not is_split
-                )
-
-
-def prefixes_of(python: str) -> tuple[str, ...]:
-    """Where an interpreter's packages are: its environment, the base of that, the user site."""
-    own, base = (Path(path).parent.parent for path in (python, os.path.realpath(python)))
-    return str(own), str(base), *filter(None, [site.USER_SITE or site.getusersitepackages()])
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -46,7 +46,8 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
     said = [
         "Commands write only to the workspace and to a private temporary folder.",
         "Commands of the tester cannot write to the workspace.",
-        "Commands cannot read keys, tokens, browser profiles or Jupyter's own secrets.",
+        "Of your home, commands see only the workspace and what programs need to run.",
+        "Commands cannot read Jupyter's own secrets.",
         "Commands cannot inspect other programs, including this server.",
         "Nothing a command starts outlives the command or the server.",
     ]

@@ -19,18 +19,19 @@ from .autorun import NOTHING_OPENED, Opened
 from .autorun_guard import AutorunGuard, RunningCommand
 from .bubblewrap import bubblewrap_program, bwrap_command, is_set_user_id
 from .command_spec import CommandSpec, Descriptors, ProcessLimits
+from .home import closed_parts, find_homes, needed_at_home, shared_folders
 from .landlock import landlock_version
 from .launcher import ConfinedCommand, Launcher
-from .namespaces import Bind
-from .places import Places, find_homes, find_places, other_home_entries, prefixes_of, private_paths
+from .places import Places, find_places, is_inside, private_paths
 from .promises import Powers, missing, promises
 from .scratch import Scratch, scratch_environment
 from .seccomp import allowed_families, filter_program, seccomp_works_here
-from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only_mounts
+from .view import View, Viewer, covered_with_nothing, mounts, read_only_mounts
 
 _MEBIBYTE = 1024 * 1024
 _PACKAGE = str(Path(__file__).parents[2])
 """Our package may be installed outside of the environment that runs it."""
+_MAX_VIEWS = 16
 _LAUNCHER = Launcher()
 
 
@@ -57,7 +58,8 @@ class Launch:
     """Its stderr, if not `output`."""
     hidden: frozenset[str] = frozenset()
     """Further files and folders of the workspace that it must not read."""
-    reads_home: bool = True
+    readable: frozenset[str] = frozenset()
+    """What was decided that it may read of the home, beside what it needs."""
     state: frozenset[str] = frozenset()
     """Files and folders outside the workspace that belong to the program: it may change them."""
     is_online: bool = False
@@ -109,6 +111,7 @@ class Sandbox:
         if "powers" not in self.__dict__:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
+        await asyncio.to_thread(self._scratch.refresh_git_settings)
         run: RunningCommand | None = None
         if launch.may_write:  # a read-only command cannot change autorun files
             begin = self._guard(launch.workspace).begin
@@ -162,6 +165,7 @@ class Sandbox:
                 **scratch_environment(
                     _as_seen(folder, self.powers.own_mounts), may_write=launch.may_write
                 ),
+                "GIT_CONFIG_GLOBAL": str(self._scratch.git_settings),
             },
             limits=self._limits,
             root=str(launch.workspace.root),
@@ -169,13 +173,13 @@ class Sandbox:
             namespaces=self.powers.namespaces,
             network=network,
         )
-        on_top = list(read_only_mounts(run.read_only, spec.root)) if run else []
+        read_only = run.read_only if run else []
         if view is None:
-            return self._wrapped(spec, launch, on_top)
+            return self._wrapped(spec, launch, read_only)
         return replace(
             spec,
-            binds=[*view.binds, *on_top],
-            empty=list(COVERED_WITH_NOTHING),
+            binds=[*view.binds, *read_only_mounts(read_only, spec.root, view.hidden)],
+            empty=view.empty,
             filter=self._filter(network),
             watched=self.powers.own_sockets_only,
         )
@@ -198,23 +202,28 @@ class Sandbox:
         if powers.kind == "bubblewrap":
             return None
         tcp = self._network(launch) or bool(powers.namespaces)
-        seen = (launch.hidden, launch.reads_home, launch.state)
+        seen = (launch.hidden, launch.readable, launch.state, launch.arguments[0])
         viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, *seen)
         view = self._views.get(viewer)
         if view is None or not view.is_current(root):
             if view is not None:
-                view.close()
+                self._views.pop(viewer).close()
+            elif len(self._views) >= _MAX_VIEWS:
+                self._views.pop(next(iter(self._views))).close()
             view = View(viewer, self._places(launch), self._scratch, root)
             self._views[viewer] = view
         return view
 
-    def _wrapped(self, spec: CommandSpec, launch: Launch, on_top: list[Bind]) -> CommandSpec:
-        program = bubblewrap_program() or "bwrap"
+    def _wrapped(self, spec: CommandSpec, launch: Launch, read_only: list[str]) -> CommandSpec:
+        program, places = bubblewrap_program() or "bwrap", self._places(launch)
         arguments = bwrap_command(
             program,
             spec.arguments,
-            binds=[*mounts(launch.may_write, self._places(launch), self._scratch), *on_top],
-            empty=COVERED_WITH_NOTHING,
+            binds=[
+                *mounts(launch.may_write, places, self._scratch),
+                *read_only_mounts(read_only, spec.root, places.hidden_below(spec.root)),
+            ],
+            empty=covered_with_nothing(places),
             folder=str(launch.workspace.root / launch.path),
             network=spec.network,
         )
@@ -232,12 +241,20 @@ class Sandbox:
             *launch.hidden,
         ]
         root, homes = str(launch.workspace.root), find_homes(os.environ)
-        programs = [sys.prefix, sys.base_prefix, _PACKAGE]
-        if not launch.reads_home:
-            private += other_home_entries(
-                homes, [root, *programs, *prefixes_of(launch.arguments[0])]
-            )
-        return find_places(root, homes, private, programs, sorted(launch.state))
+        programs = [sys.prefix, sys.base_prefix, _PACKAGE, str(self._scratch.git_settings)]
+        added = [*self._settings.sandbox_read, *launch.readable]
+        found = needed_at_home(homes, os.environ, launch.arguments[0], added)
+        closed = {os.path.realpath(path) for path in private}
+        at_home = {
+            path: real
+            for path, real in found.items()
+            if not any(is_inside(real, place) for place in closed)
+        }
+        state = sorted(launch.state - shared_folders(homes))
+        kept = [root, *programs, *at_home.values(), *state]
+        for home in homes:
+            private += closed_parts(home, kept, is_open=is_inside(home, root))
+        return find_places(root, homes, private, programs, state, at_home)
 
     @cached_property
     def _limits(self) -> ProcessLimits:

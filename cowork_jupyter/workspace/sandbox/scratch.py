@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..no_follow import OPEN_FOLDER
+from .home import git_settings, git_settings_mark
 
 if sys.platform != "win32":
     import fcntl
@@ -45,6 +46,10 @@ class Scratch:
         self.nothing = self._base / "nothing"
         """An empty folder and an empty file, mounted over hidden ones."""
         self.nothing.touch(mode=0o444)
+        self.git_settings = self._base / "gitconfig"
+        """The user's, without credentials: the home is hidden."""
+        self.git_settings.touch(mode=0o644)
+        self._git_settings_of: tuple[int, ...] = ()
         memory = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else self._base
         self.memory = _made_in(memory)
         held = {folder: _lock(folder) for folder in (self._base, self.memory)}
@@ -56,6 +61,12 @@ class Scratch:
         folder = self.tests / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         return folder
+
+    def refresh_git_settings(self) -> None:
+        home = os.path.expanduser("~")  # noqa: PTH111
+        if (mark := git_settings_mark(home)) != self._git_settings_of:
+            self.git_settings.write_text(git_settings(home))  # in place: rules are for this inode
+            self._git_settings_of = mark
 
     def _folder(self, name: str) -> Path:
         folder = self._base / name

@@ -18,8 +18,8 @@ from .scratch import Scratch
 
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered or allowed, not used
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - covered, not used
-_COVERED = (*_TEMPORARY, "/run", _SHARED_MEMORY)
-COVERED_WITH_NOTHING = ("/run",)
+_RUN = "/run"
+_COVERED = (*_TEMPORARY, _RUN, _SHARED_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ class Viewer:
     version: int
     hidden: frozenset[str] = frozenset()
     """What it must not read beside what nobody may."""
-    reads_home: bool = True
+    readable: frozenset[str] = frozenset()
+    """What it may read of the home, beside what everybody may."""
     state: frozenset[str] = frozenset()
+    program: str = ""
 
 
 class View:
@@ -39,6 +41,8 @@ class View:
         self._root = os.fstat(workspace)
         self._split: dict[str, int] = {}
         self.binds = list(mounts(viewer.may_write, places, scratch))
+        self.empty = covered_with_nothing(places)
+        self.hidden = places.hidden_below(places.root)
         self.ruleset = Ruleset(tcp=viewer.tcp, version=viewer.version)
         try:
             self._fill(viewer, places, scratch, workspace)
@@ -80,6 +84,11 @@ class View:
             self.ruleset.allow_paths("list" if is_split else access, [path])
 
 
+def covered_with_nothing(places: Places) -> list[str]:
+    """What is needed in these is mounted into them again."""
+    return [_RUN, *places.homes]
+
+
 def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
     temporary = str(scratch.work if may_write else scratch.tests)
     for target in filter(os.path.isdir, _TEMPORARY):
@@ -87,17 +96,19 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
     yield Bind(str(scratch.memory), _SHARED_MEMORY, writable=True, optional=True)
     for path in needed_in_run():
         yield Bind(path, path)
-    for path in sorted(places.needed):
-        if not is_inside(path, places.root) and _is_covered(path):
-            yield Bind(path, path)
+    covered = (*_COVERED, *places.homes)
+    needed = {path: path for path in places.needed} | dict(places.at_home)
+    outermost = _outermost(needed)
+    for path, source in sorted(needed.items()):
+        is_there = is_inside(path, places.root) or (source == path and path not in outermost)
+        if _is_in(path, covered) and not is_there:
+            yield Bind(source, path)
     for path, is_split in places.state_parts():
         if not is_split:
             yield Bind(path, path, writable=True, optional=True)
     yield from _workspace(may_write, places)
-    for path in _outermost(path for path in places.hidden if path not in (*_COVERED, "/dev")):
-        if not _is_covered(path) or any(
-            is_inside(path, needed_path) for needed_path in places.needed
-        ):
+    for path in _outermost(path for path in places.hidden if path not in (*covered, "/dev")):
+        if not _is_in(path, covered) or _is_in(path, places.needed):
             empty = scratch.empty if Path(path).is_dir() else scratch.nothing
             yield Bind(str(empty), path, optional=True)
 
@@ -113,11 +124,12 @@ def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
     yield Bind(places.root, places.root, writable=may_write)
 
 
-def read_only_mounts(paths: Iterable[str], root: str) -> Iterable[Bind]:
-    """The mounts on top of a writable workspace that protect these.
+def read_only_mounts(paths: Iterable[str], root: str, hidden: Iterable[str]) -> Iterable[Bind]:
+    """The mounts on top of a writable workspace that protect these, unless they are hidden.
 
     The repository is one, too, so that it cannot be replaced.
     """
+    paths = [path for path in paths if not _is_in(path, hidden)]
     repository = f"{root}/.git"
     if any(is_inside(path, repository) for path in paths) and not os.path.islink(repository):  # noqa: PTH114
         yield Bind(repository, repository, writable=True, optional=True)
@@ -134,8 +146,8 @@ def _outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def _is_covered(path: str) -> bool:
-    return any(is_inside(path, folder) for folder in _COVERED)
+def _is_in(path: str, folders: Iterable[str]) -> bool:
+    return any(is_inside(path, folder) for folder in folders)
 
 
 def _changed(path: str) -> int:

@@ -72,7 +72,7 @@ def test_what_runs_later_is_read_only_and_the_repository_stays_in_its_place(
     for name in (".git/hooks", ".jupyter/x", "sub/.git/hooks"):
         (tmp_path / name).mkdir(parents=True)
     names = (".git/hooks", ".jupyter", ".jupyter/x", "sub/.git/hooks", ".envrc")
-    found = read_only_mounts([f"{tmp_path}/{name}" for name in names], str(tmp_path))
+    found = read_only_mounts([f"{tmp_path}/{name}" for name in names], str(tmp_path), ())
     assert [(bind.target.removeprefix(f"{tmp_path}/"), bind.writable) for bind in found] == [
         (".git", True),
         (".git/hooks", False),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cowork_jupyter.workspace.sandbox.home import closed_parts, find_homes, needed_at_home
 from cowork_jupyter.workspace.sandbox.places import (
     devices,
-    find_homes,
     find_places,
     is_inside,
     split_around,
@@ -61,19 +61,46 @@ def test_symlinks_beside_a_hole_are_not_followed(tmp_path: Path) -> None:
     assert f"{root}/link" not in dict(split_around(root, [f"{root}/secret"]))
 
 
-def test_secrets_of_a_home_are_hidden_and_the_home_is_not(tmp_path: Path) -> None:
-    home = make(tmp_path / "home", ".ssh/id", ".netrc", ".config/gcloud/key", "notes")
-    places = find_places("/srv/ws", [home], [], [])
+def test_a_home_is_closed_but_for_what_is_needed(tmp_path: Path) -> None:
+    home = make(tmp_path / "home", ".ssh/id", "notes", ".cache/pip/a", ".local/lib/p.py")
+    at_home = needed_at_home([home], {}, "/bin/sh", [])
+    places = find_places("/srv/ws", [home], [], [], at_home=at_home)
+    assert places.homes == (home,)
     readable = dict(places.readable())
-    assert readable[f"{home}/notes"] is False
-    for secret in (".ssh", ".ssh/id", ".netrc", ".config/gcloud"):
-        assert f"{home}/{secret}" not in readable
+    assert readable[f"{home}/.cache/pip"] is readable[f"{home}/.local/lib"] is False
+    assert {path for path in readable if path.startswith(home)} == set(at_home)
 
 
-def test_a_secret_behind_a_symlink_is_hidden_where_it_really_is(tmp_path: Path) -> None:
-    home = make(tmp_path / "home", "vault/id")
-    (tmp_path / "home" / ".ssh").symlink_to(tmp_path / "home" / "vault")
-    assert f"{home}/vault" in find_places("/srv/ws", [home], [], []).hidden
+def test_needed_of_a_home_is_what_programs_and_variables_name(tmp_path: Path) -> None:
+    home = make(
+        tmp_path / "home", "env/bin/python", "env/lib/x", "env/pyvenv.cfg", ".fly/bin/fly",
+        ".fly/token", ".local/bin/tool", ".local/share/keyrings/k", "libs/a.py", "data/a.csv",
+    )  # fmt: skip
+    variables = {"PATH": f"{home}/.fly/bin:{home}/.local/bin:{home}", "PYTHONPATH": f"{home}/libs"}
+    found = needed_at_home([home], variables, f"{home}/env/bin/python", ["~nobody", f"{home}/data"])
+    names = {path.removeprefix(f"{home}/") for path in found}
+    assert names == {
+        *("env/bin", "env/bin/python", "env/lib", "env/pyvenv.cfg", ".fly/bin", ".local/bin"),
+        *("libs", "data"),
+    }
+
+
+def test_what_is_linked_into_a_home_is_known_by_both_names(tmp_path: Path) -> None:
+    home, away = make(tmp_path / "home", "x"), make(tmp_path / "conda", "lib/x")
+    (tmp_path / "home" / "miniconda3").symlink_to(away)
+    assert needed_at_home([home], {}, "/bin/sh", []) == {f"{home}/miniconda3": away}
+
+
+def test_names_with_a_dot_in_a_home_that_is_the_workspace(tmp_path: Path) -> None:
+    home = make(tmp_path / "home", ".ssh/id", ".cache/pip/a", ".cache/token", "notes")
+    away = make(tmp_path / "vault", "key")
+    (tmp_path / "home" / ".vault").symlink_to(away)
+    kept = [home, f"{home}/.cache/pip"]
+    assert sorted(closed_parts(home, kept, is_open=True)) == sorted(
+        [f"{home}/.ssh", f"{home}/.cache/token", away]
+    )
+    assert list(closed_parts(home, kept, is_open=False)) == [away]
+    assert list(closed_parts(home, [*kept, f"{away}/key"], is_open=False)) == []
 
 
 def test_a_workspace_inside_a_hidden_folder_stays_readable(tmp_path: Path) -> None:
