@@ -15,6 +15,7 @@ from .guidance import Guidance
 from .plan import Plan, PlanStep
 from .replies import Question, Review
 from .roles import AgentRole
+from .set_aside import SetAside
 
 MentionKind = Literal["variable", "column", "cell", "file", "folder", "error", "output", "resource"]
 
@@ -186,6 +187,7 @@ class ToolFacts(Data):
     fingerprint: str | None = None
     """Of the cell after the call."""
     exit_code: int | None = None
+    set_aside: SetAside | None = None
 
 
 class ToolOutcome(CallData):

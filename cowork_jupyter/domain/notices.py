@@ -8,6 +8,7 @@ from pydantic import Field
 
 from .contexts import Usage
 from .data import Data
+from .set_aside import SetAside
 from .suggestions import Decision, SuggestionKind
 
 
@@ -34,6 +35,14 @@ class Notice(Data):
         "resource_changed",
     ]
     message: str
+
+
+class LeftBehind(Data):
+    """An external agent left something that would run later."""
+
+    code: Literal["left_behind"] = "left_behind"
+    message: str
+    set_aside: SetAside
 
 
 class Restart(Data):
@@ -146,6 +155,7 @@ class SuggestionDecided(Data):
 
 AnyNotice = Annotated[
     Notice
+    | LeftBehind
     | Restart
     | HistorySummary
     | ReplyProgress

@@ -103,7 +103,7 @@ def _tool_part(
     target = target_of(anchors, path, follow=not deletes) if path is not None else None
     changes = permissions - {Permission.READ_FILES}
     reads = not changes and bool(permissions)
-    protected = _protected(target, reads=not changes)
+    protected = _protected(target, anchors, reads=not changes)
     reason = _always_asks(permissions, target, anchors, rewrite)
     return CallPart(
         tool=tool,
@@ -155,12 +155,12 @@ def _always_asks(
     return "it replaces most of the file" if rewrite else None
 
 
-def _protected(target: Target | None, *, reads: bool) -> str | None:
+def _protected(target: Target | None, anchors: AnchorDirs, *, reads: bool) -> str | None:
     if target is None:
         return None
     if reads:
         return "it may contain secrets" if is_secret(target) else None
-    return protection(target)
+    return protection(target, anchors.root)
 
 
 def _kernel_parts(
@@ -250,7 +250,7 @@ def _file_parts(analysis: Analysis, folder: str, anchors: AnchorDirs) -> Iterato
 
 def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart:
     outside = None if target.is_inside(anchors.root) else "it is outside the workspace"
-    protected = _protected(target, reads=not writes)
+    protected = _protected(target, anchors, reads=not writes)
     usual = Risk.MEDIUM if writes else Risk.LOW
     return CallPart(
         tool=COMMAND_TOOL,
@@ -272,7 +272,7 @@ def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
     for word in dict.fromkeys(pieces):
         target = target_of(anchors, word, folder)
         outside = not target.is_inside(anchors.root)
-        protected = _protected(target, reads=reads)
+        protected = _protected(target, anchors, reads=reads)
         yield CallPart(
             tool=COMMAND_TOOL,
             rules=READ_RULES if reads else (*READ_RULES, *WRITE_RULES, *DELETE_RULES),

@@ -14,38 +14,22 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from ..workspace.start_up import known_start_up, start_up
 from .paths import AnchorDirs, Target, relative_to
 from .rules import Rule, matches_path
 from .shell.model import names
 
-_FOLDERS = {
-    ".git": "version control keeps its hooks and history there",
-    ".hg": "version control keeps its hooks and history there",
-    ".svn": "version control keeps its hooks and history there",
-    ".cowork": "it holds Cowork's own settings",
-    ".jupyter": "Jupyter runs code from there when it starts",
-    ".ipython": "IPython runs code from there when it starts",
-    ".vscode": "an editor runs tasks from there",
-    ".idea": "an editor runs tasks from there",
-}
-_JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
-"""Settings and data of Jupyter and Cowork in a workspace that is a home folder."""
-_START_UP = "it runs automatically when a shell or Python starts"
-_START_UP_FILES = names("""
-    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv
-    .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .xprofile .xinitrc .xsession
-    .inputrc .pythonrc .pythonstartup sitecustomize.py usercustomize.py .envrc
-    """)
-_FILES = {
-    **dict.fromkeys(_START_UP_FILES, _START_UP),
+_VERSION_CONTROL = "version control keeps its hooks and history there"
+_ALSO = {
+    ".hg": _VERSION_CONTROL,
+    ".svn": _VERSION_CONTROL,
     ".gitconfig": "git runs programs named there",
     ".gitmodules": "git fetches and runs what is named there",
     ".gitattributes": "git runs filters named there",
-    ".pre-commit-config.yaml": "it names git hooks",
-    ".mcp.json": "it names programs that agents start",
-    "kernel.json": "Jupyter starts the program named there",
 }
-_ENDINGS = {".pth": "Python runs code from it when it starts"}
+"""A command may change these, because git does."""
+_JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
+"""Settings and data of Jupyter and Cowork in a workspace that is a home folder."""
 
 _SECRET_FOLDERS = names("""
     .mozilla .thunderbird google-chrome chromium .password-store .ssh .aws .azure .gnupg .kube
@@ -64,11 +48,13 @@ _HARMLESS_ENV = {".env.example", ".env.sample", ".env.template", ".env.dist"}
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
-def protection(target: Target) -> str | None:
-    """Why changing this asks; None if it is not protected."""
+def protection(target: Target, root: str = "") -> str | None:
+    """Why changing this asks; None if it is not protected.
+
+    Below the root, hidden names are protected too, unless they are known to be harmless.
+    """
     for path in target.spellings:
-        why = _why_protected(path)
-        if why:
+        if why := _why_protected(path) or _why_hidden(path, root):
             return why
     return None
 
@@ -82,21 +68,21 @@ def _why_protected(path: str) -> str | None:
         return "it is part of Cowork itself"
     names = _names(path)
     for name in names:
-        if name in _FOLDERS:
-            return _FOLDERS[name]
+        if why := known_start_up(name) or _ALSO.get(name):
+            return why
     if {"jupyter", "kernels"} <= set(names):
         return "Jupyter starts programs named in kernel specs"
     if any(pair in _JUPYTER_FOLDERS for pair in pairwise(names)):
         return "Jupyter and Cowork keep what they run and whom they trust there"
-    last = names[-1] if names else ""
-    if last in _FILES:
-        return _FILES[last]
     if {"fish", "autostart", "systemd"} & set(names[:-1]) and ".config" in names:
-        return _START_UP
-    for ending, why in _ENDINGS.items():
-        if last.endswith(ending):
-            return why
+        return "it runs automatically when a shell or session starts"
     return "secrets are kept there" if _is_secret(path) else None
+
+
+def _why_hidden(path: str, root: str) -> str | None:
+    below = relative_to(path, root) if root else None
+    names = _names(below) if below not in (None, ".") else []
+    return next(filter(None, map(start_up, names)), None)
 
 
 @lru_cache(maxsize=100_000)

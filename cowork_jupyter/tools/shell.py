@@ -13,13 +13,13 @@ import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from itertools import islice
 from typing import IO, Annotated, Protocol
 
 from pydantic import Field
 
 from ..domain.errors import Forbidden
 from ..domain.roles import Permission
+from ..workspace.sandbox.clean_up import Aftermath, list_paths
 from ..workspace.sandbox.sandbox import Launch
 from .base import ToolContext, ToolParameters, ToolResult, tool
 
@@ -62,7 +62,6 @@ def scrub_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 MAX_OUTPUT = 8 * 1024 * 1024
 """Characters of output that are kept: the first and the last half of them."""
-_MAX_LISTED = 10
 _SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
 GRACE = 0.1
@@ -97,13 +96,18 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     began = time.monotonic()
     output = CommandOutput(context.output)
     timed_out = False
-    undone: list[str] = []
+    left = Aftermath()
+
+    def note(aftermath: Aftermath) -> None:
+        nonlocal left
+        left = aftermath
+
     async with start_command(
         command_line(parameters.command),
         context,
         cwd=parameters.cwd,
         may_write=context.role.spec.commands_may_write,
-        undone=undone.extend,
+        cleaned_up=note,
     ) as (process, reader):
         try:
             async with asyncio.timeout(parameters.timeout_seconds):
@@ -115,13 +119,9 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
     hints = _hints(process, context, output)
     summary = f"ran `{_short(parameters.command)}`: {ending}"
-    if undone:
-        paths = _list_paths(undone)
-        summary += f"; undone: {paths}"
-        hints += (
-            "\n[Undone, because it would run or be read later, outside the sandbox: "
-            f"{paths}. To keep it, run a command that names the file: it asks the user.]"
-        )
+    if left:
+        summary += f"; {left.text}"
+        hints += f"\n{_how_to_keep(left)}"
     return ToolResult(
         text=f"{output.text}{separator}[{ending}]{hints}",
         summary=summary,
@@ -131,6 +131,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
             "timed_out": timed_out,
             "seconds": round(time.monotonic() - began, 3),
             "omitted_characters": output.omitted,
+            "set_aside": left.facts(),
         },
     )
 
@@ -154,15 +155,20 @@ def _hints(process: RunningProcess, context: ToolContext, output: CommandOutput)
     return hints
 
 
-def _list_paths(paths: list[str]) -> str:
-    """Limited: a command may create any number of files with any names."""
-    plain = (
-        "".join(character if character.isprintable() else "?" for character in path)
-        for path in paths
-    )
-    more = len(paths) - _MAX_LISTED
-    text = ", ".join(islice(plain, _MAX_LISTED))
-    return f"{text} and {more:,} more" if more > 0 else text
+def _how_to_keep(left: Aftermath) -> str:
+    """What the model is told of it."""
+    told = []
+    if left.undone:
+        told.append(
+            "[Undone, because it would run or be read later, outside the sandbox: "
+            f"{list_paths(left.undone)}. To keep it, run a command that names the file: it asks "
+            "the user.]"
+        )
+    if left.stuck:
+        told.append(f"[Could not be set aside: {list_paths(left.stuck)}. Tell the user.]")
+    if left.new:
+        told.append(f"[New where programs may run it later: {list_paths(left.new)}.]")
+    return "\n".join(told)
 
 
 def command_line(command: str) -> list[str]:
@@ -225,7 +231,7 @@ async def start_command(
     *,
     cwd: str = ".",
     may_write: bool = False,
-    undone: Callable[[list[str]], None] = lambda _paths: None,
+    cleaned_up: Callable[[Aftermath], None] = lambda _aftermath: None,
 ) -> AsyncIterator[tuple[RunningProcess, asyncio.StreamReader]]:
     """The running command and its output; on exit everything it started is killed."""
     workspace = context.workspace
@@ -242,7 +248,7 @@ async def start_command(
                 network=context.clearance.network,
                 opened=context.clearance.opened,
                 readable=context.clearance.readable,
-                undone=undone,
+                cleaned_up=cleaned_up,
             )
             async with _run(launch, context) as running:
                 write_end.close()  # now only the command holds it, so we see EOF

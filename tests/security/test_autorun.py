@@ -244,7 +244,7 @@ async def test_no_rule_opens_what_runs_later(desk: House) -> None:
     (desk.root / "x.py").write_text("open('.envrc', 'w').write('x')")
     desk.look()
     result = await desk.run(f"{sys.executable} x.py")
-    assert "; undone: .envrc" in result["summary"]
+    assert "; set aside: .envrc" in result["summary"]
 
 
 async def test_approving_a_program_does_not_open_what_it_does_not_name(desk: House) -> None:

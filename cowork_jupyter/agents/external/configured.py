@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ValidationError
 from ...domain.roles import AgentRole
 from ...mcp.client.config import ServerEntry
 from ...policy.settings_file import SettingsFile
+from ...workspace.sandbox.home import shared_folders
 from ...workspace.sandbox.places import is_inside
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
@@ -35,8 +36,11 @@ def _check_place(place: str) -> str:
     path, home = os.path.normpath(os.path.expanduser(place)), os.path.expanduser("~")  # noqa: PTH111
     if not path.startswith("/"):
         raise ValueError("must be an absolute path, or start with ~")
-    if is_inside(home, path):
-        raise ValueError("must not be or contain your home folder: name only what the agent needs")
+    if is_inside(home, path) or path in shared_folders([home]):
+        raise ValueError(
+            "must not be or contain your home folder, nor what many programs share, such as "
+            "~/.config: name only what the agent needs"
+        )
     return path
 
 

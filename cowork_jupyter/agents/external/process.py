@@ -18,6 +18,7 @@ from ...mcp.client.secrets import Resolved
 from ...tools.shell import scrub_environment
 from ...workspace import Workspace
 from ...workspace.sandbox import supervised
+from ...workspace.sandbox.clean_up import Aftermath
 from ...workspace.sandbox.sandbox import Launch, Sandbox
 from ...workspace.sandbox.supervised import LAST_WORDS, MAX_LINE_LENGTH
 
@@ -45,7 +46,7 @@ class AgentProcess:
     may_write: bool = False
     state: frozenset[str] = frozenset()
     """Files and folders elsewhere that it may change."""
-    undone: Callable[[list[str]], None] = lambda _paths: None
+    cleaned_up: Callable[[Aftermath], None] = lambda _aftermath: None
     """Called with what it left that would run later, and was set aside."""
 
 
@@ -167,7 +168,7 @@ async def _start_confined(
                 may_write=process.may_write,
                 state=process.state,
                 is_online=True,
-                undone=process.undone,
+                cleaned_up=process.cleaned_up,
             )
             async with sandbox.running(launch):
                 for end in its:

@@ -14,7 +14,7 @@ from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
 from ...domain.health import missing_extra
 from ...domain.message_data import ReviewData
-from ...domain.notices import Notice
+from ...domain.notices import LeftBehind
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
 from ...domain.replies import Option, Question, Review, StepResult
@@ -23,6 +23,7 @@ from ...domain.team import MARK
 from ...llm.reply_parser import read_reply
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
+from ...workspace.sandbox.clean_up import Aftermath
 from ..log import RunLog
 from ..run.budget import JobBudget
 from ..run.limits import GO_ON, LimitReached, RunLimits, go_on_question
@@ -127,17 +128,14 @@ class ExternalTask:
             why = f"Cannot start the agent {self.agent}: {error}."
             raise Unavailable(why, code="no_agent") from None
         workspace = self.tools.workspace
-        return AgentProcess(resolved, workspace, sandbox, may_write, entry.state, self._tell_undone)
+        return AgentProcess(
+            resolved, workspace, sandbox, may_write, entry.state, self._tell_left_behind
+        )
 
-    def _tell_undone(self, paths: list[str]) -> None:
-        if paths:
-            names = visible(", ".join(paths))[:400]
-            self.log.event(
-                Notice(
-                    code="external-call",
-                    message=f"{self.agent} left files that would run later, now set aside: {names}",
-                )
-            )
+    def _tell_left_behind(self, left: Aftermath) -> None:
+        if facts := left.facts():
+            message = f"{self.agent} left files that would run later. {visible(left.text)[:400]}"
+            self.log.event(LeftBehind(message=message, set_aside=facts))
 
     async def _ask_unconfined(self) -> None:
         question = Question(

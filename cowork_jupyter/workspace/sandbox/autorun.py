@@ -1,7 +1,7 @@
-"""Finds files in the workspace that run automatically later, outside the sandbox.
+"""Finds files in the workspace that run, or are read as settings, later and outside the sandbox.
 
-Git hooks and settings, environments that kernels and shells start from, editor tasks, our own
-settings and Jupyter's. Unchanged folders are not listed again: a folder's change time is set by the
+What counts is told by `start_up`, and here: environments that kernels and shells start from, and
+compiled Python. Unchanged folders are not listed again: a folder's change time is set by the
 kernel, and no command can set it back.
 """
 
@@ -11,40 +11,37 @@ import contextlib
 import os
 import stat
 import time
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from ..no_follow import parent_of
+from ..start_up import Kind, kind_of, known_start_up, start_up
 from .places import is_inside
 
-Kind = Literal["own", "editor", "git", "environment"]
-
-_NAMES: dict[str, Kind] = {
-    ".cowork": "own",
-    ".jupyter": "own",
-    ".ipython": "own",
-    ".vscode": "editor",
-    ".idea": "editor",
-    ".envrc": "editor",
-    ".mcp.json": "editor",
-    ".git": "git",
-}
 _OF_GIT = ("config", "config.worktree", "commondir", "hooks")
 """Name programs to run, or say where else to look for such settings."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
-_NOT_ENTERED = frozenset(
-    {"node_modules", "__pycache__", ".tox", ".nox", ".cache", ".npm", ".cargo", ".Trash"}
-)
-"""Nothing starts from there, and there may be thousands of folders."""
+_COMPILED = "__pycache__"
+NOT_ENTERED = frozenset({"node_modules", ".tox", ".nox", ".cache", ".npm", ".cargo", ".trash"})
+"""There may be thousands of folders: what is new in them is named, see `new_in`."""
+_MAX_LINKS = 40
 _YOUNG = 2_000_000_000
 """Nanoseconds in which a second change might not show in a folder's times."""
+
+Key = tuple[int, str, int]
+"""Inode of the folder above, name, inode: the same after a folder further above was renamed."""
 
 
 class Autorun(NamedTuple):
     path: str
     kind: Kind
+    key: Key
+    is_known: bool = True
+    """Whether it is worth to close it for commands: what is merely hidden may be a tool's state."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +67,27 @@ NOTHING_OPENED = Opened()
 
 
 @dataclass(frozen=True)
-class _Listed:
+class Listed:
+    """A folder, as it was at one moment."""
+
     mark: tuple[int, int, int]
     seen: int
+    names: str
+    """Of everything in it, joined: there may be hundreds of thousands in a workspace."""
+    inodes: array[int]
     folders: tuple[str, ...]
     places: tuple[Autorun, ...]
     is_environment: bool
+    unentered: tuple[str, ...]
 
     def is_still(self, mark: tuple[int, int, int]) -> bool:
         return mark == self.mark and max(mark[1:]) < self.seen - _YOUNG
+
+    def entries(self) -> Iterator[tuple[str, int]]:
+        return zip(self.names.split("/"), self.inodes, strict=False)
+
+
+Listing = dict[str, Listed]
 
 
 class AutorunFinder:
@@ -88,15 +97,17 @@ class AutorunFinder:
         """`private` is a folder that commands cannot see; it is skipped."""
         self.root = root
         self._private = private
-        self._known: dict[str, _Listed] = {}
+        self.listing: Listing = {}
+        """Of the last scan; replaced as a whole by the next one."""
 
     def find(self, environments: frozenset[str] | None = None, since: int = 0) -> list[Autorun]:
-        """Everything found now: symlinks, and their targets inside the workspace.
+        """Everything found now. No symlink is followed.
 
-        After a command, pass the `environments` of before: a command can turn any folder into one,
-        which would not be looked into. Folders it made unreadable `since` are opened again.
+        After a command, pass the `environments` of before, unless it was allowed to make some: it
+        can turn any folder into one, which would not be looked into. Folders it made unreadable
+        `since` are opened again.
         """
-        known: dict[str, _Listed] = {}
+        listing: Listing = {}
         found: list[Autorun] = []
         waiting = deque([self.root])
         while waiting:
@@ -104,58 +115,124 @@ class AutorunFinder:
             listed = None if folder == self._private else self._listed(folder, since)
             if listed is None:
                 continue
-            known[folder] = listed
-            if listed.is_environment and (environments is None or folder in environments):
-                found.append(Autorun(folder, "environment"))
-            else:
+            listing[folder] = listed
+            is_new = environments is not None and folder not in environments
+            if listed.is_environment:
+                with contextlib.suppress(OSError):
+                    found.append(_place(folder, "environment"))
+            if not listed.is_environment or is_new:
                 found += listed.places
                 waiting += listed.folders
-        self._known = known
-        return [part for place in found for part in self._whole(place)]
+        self.listing = listing
+        return [part for place in found for part in (place, *_parts(place))]
 
-    def _listed(self, folder: str, since: int) -> _Listed | None:
+    def _listed(self, folder: str, since: int) -> Listed | None:
         try:
             facts = os.lstat(folder)
             mark = facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
-            known = self._known.get(folder)
+            known = self.listing.get(folder)
             if known and known.is_still(mark):
                 return known
             seen = time.time_ns()
-            if since and facts.st_ctime_ns >= since:
-                open_up(folder, facts)
+            if since and facts.st_ctime_ns >= since and folder != self.root:
+                with parent_of(self.root, folder[len(self.root) :].lstrip("/")) as (above, name):
+                    open_up(above, name)
             with os.scandir(folder) as entries:
-                names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+                # Names, inodes and kinds come with the listing; asking for more costs a call each.
+                found = [
+                    (entry.name, entry.inode(), entry.is_dir(follow_symlinks=False))
+                    for entry in entries
+                ]
         except OSError:  # gone or unreadable; then commands cannot read it either
             return None
-        named = {name: _NAMES.get(name.lower()) for name in names}
-        places = [Autorun(f"{folder}/{name}", kind) for name, kind in named.items() if kind]
-        entered = (name for name, is_folder in names.items() if is_folder and not named[name])
-        folders = tuple(f"{folder}/{name}" for name in entered if name not in _NOT_ENTERED)
-        is_environment = not _ENVIRONMENT_MARKS.isdisjoint(names)
+        return self._judge(folder, mark, seen, found)
+
+    def _judge(
+        self, folder: str, mark: tuple[int, int, int], seen: int, found: list[tuple[str, int, bool]]
+    ) -> Listed:
+        places, folders, unentered = list[Autorun](), list[str](), list[str]()
+        is_compiled = folder.endswith(f"/{_COMPILED}")
+        for name, inode, is_folder in found:
+            path, plain = f"{folder}/{name}", name.casefold()
+            if plain == _COMPILED or (is_compiled and not is_folder):
+                places.append(Autorun(path, "settings", (mark[0], name, inode), is_known=False))
+            elif start_up(plain):
+                is_known = known_start_up(plain) is not None
+                kind = kind_of(plain)
+                places.append(Autorun(path, kind, (mark[0], name, inode), is_known))
+                if not is_folder or is_known:
+                    continue
+            if is_folder and plain in NOT_ENTERED:
+                unentered.append(path)
+            elif is_folder:
+                folders.append(path)
+        is_environment = any(name in _ENVIRONMENT_MARKS for name, _, _ in found)
         if is_environment and folder == self.root:
-            places += [Autorun(path, "environment") for path in _site_packages(folder)]
+            places += [_place(path, "environment") for path in _site_packages(folder)]
             is_environment = False
-        return _Listed(mark, seen, folders, tuple(places), is_environment)
-
-    def _whole(self, place: Autorun) -> Iterator[Autorun]:
-        parts = _inside_git(place.path) if place.kind == "git" else ()
-        for part in (place, *parts):
-            yield part
-            is_repository = part is place and place.kind == "git"
-            if os.path.islink(part.path) and not is_repository:  # noqa: PTH114 - thousands
-                real = os.path.realpath(part.path)
-                if is_inside(real, self.root) and real != self.root and os.path.lexists(real):
-                    yield Autorun(real, part.kind)
+        names = "/".join(name for name, _, _ in found)
+        inodes = array("Q", (inode for _, inode, _ in found))
+        return Listed(
+            *(mark, seen, names, inodes),
+            *(tuple(folders), tuple(places), is_environment, tuple(unentered)),
+        )
 
 
-def open_up(folder: str, facts: os.stat_result) -> None:
+def followed(places: Iterable[Autorun], root: str) -> Iterator[Autorun]:
+    """What links among these lead to in the workspace. Only for links that nobody made just now."""
+    for place in places:
+        may_lead = place.is_known and place.key[1] != ".git"
+        if may_lead and os.path.islink(place.path):  # noqa: PTH114 - thousands
+            real = os.path.realpath(place.path)
+            with contextlib.suppress(OSError):
+                if is_inside(real, root) and real != root:
+                    yield _place(real, place.kind)
+
+
+def steps(link: str, root: str) -> Iterator[tuple[str, Key]]:
+    """What one passes in the workspace on the way to what a link leads to, with the end of it."""
+    here, links = link.rpartition("/")[0], 0
+    waiting = deque([link.rpartition("/")[2]])
+    with contextlib.suppress(OSError):
+        while waiting and links < _MAX_LINKS:
+            name = waiting.popleft()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                here = here.rpartition("/")[0]
+                continue
+            path = f"{here}/{name}"
+            facts = os.lstat(path)
+            if is_inside(path, root) and path != root:
+                yield path, (os.lstat(here).st_ino, name, facts.st_ino)
+            if stat.S_ISLNK(facts.st_mode):
+                target, links = os.readlink(path), links + 1  # noqa: PTH115
+                here = "" if target.startswith("/") else here
+                waiting.extendleft(reversed(target.split("/")))
+            else:
+                here = path
+
+
+def _place(path: str, kind: Kind) -> Autorun:
+    above, _, name = path.rpartition("/")
+    return Autorun(path, kind, (os.lstat(above or "/").st_ino, name, os.lstat(path).st_ino))
+
+
+def open_up(above: int, name: str) -> None:
     """Make sure that we can list and move a folder of ours."""
-    if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
-        held = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
+    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    try:
+        facts = os.fstat(held)
+        if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
             os.chmod(f"/proc/self/fd/{held}", stat.S_IMODE(facts.st_mode) | stat.S_IRWXU)  # noqa: PTH101
-        finally:
-            os.close(held)
+    finally:
+        os.close(held)
+
+
+def _parts(place: Autorun) -> Iterator[Autorun]:
+    if place.kind == "git":
+        with contextlib.suppress(OSError):
+            yield from _inside_git(place.path)
 
 
 def _inside_git(folder: str) -> Iterator[Autorun]:
@@ -163,7 +240,7 @@ def _inside_git(folder: str) -> Iterator[Autorun]:
     for name in _OF_GIT:
         path = f"{folder}/{name}"
         if os.path.lexists(path):
-            yield Autorun(path, "git")
+            yield _place(path, "git")
     for name in ("modules", "worktrees"):
         for head in sorted(Path(folder, name).glob("**/HEAD")):
             if head.parent.name not in ("logs", "refs"):
@@ -173,6 +250,23 @@ def _inside_git(folder: str) -> Iterator[Autorun]:
 def _site_packages(folder: str) -> list[str]:
     """For a workspace that is itself an environment: protect only what Python starts from."""
     return [str(path) for path in Path(folder).glob("lib*/python*/site-packages")]
+
+
+def new_in(folder: str, since: int, until: float) -> Iterator[str]:
+    """What was made below a folder `since`, outermost only; ends at a monotonic time.
+
+    Folders are judged by their own times, so files are only looked at in those that changed.
+    """
+    waiting = deque([folder])
+    while waiting and time.monotonic() < until:
+        here = waiting.popleft()
+        with contextlib.suppress(OSError), os.scandir(here) as entries:
+            has_changed = os.lstat(here).st_mtime_ns >= since
+            for entry in entries:
+                if has_changed and entry.stat(follow_symlinks=False).st_ctime_ns >= since:
+                    yield entry.path
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
 
 
 MAX_SIZE = 1_000_000
@@ -195,6 +289,10 @@ class Mark(NamedTuple):
     size: int = 0
     modified: int = 0
     changed: int = 0
+
+    @property
+    def key(self) -> Key:
+        return self.parent, self.name, self.number
 
 
 class SavedContent(NamedTuple):
@@ -245,7 +343,7 @@ def _everything_at(place: Autorun) -> Iterator[str]:
                 yield from map(str, packages.glob(pattern))
         return
     yield path
-    if os.path.islink(path) or (place.kind == "git" and Path(path).name == ".git"):  # noqa: PTH114
+    if os.path.islink(path) or (place.kind == "git" and place.key[1] == ".git"):  # noqa: PTH114
         return
     seen = 0
     for folder, folders, files in os.walk(path):

@@ -1,82 +1,83 @@
-"""Undoes what commands leave behind that would run later, outside the sandbox.
+"""Watches over what commands leave behind that would run later, outside the sandbox.
 
 Where commands have their own mounts, such files that exist already are read-only for them. Mounts
-cannot prevent the creation of new ones. So when a command and all its children have ended, new or
-changed files at such places are quarantined, and the old ones restored.
+cannot prevent the creation of new ones. So when a command and all its children have ended, what it
+made at such places is set aside, and what it changed is restored (`clean_up`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import shutil
-import stat
 import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
-from ..no_follow import CREATE, is_own, parent_of, remember
+from ..start_up import Kind, start_up
 from .autorun import (
     Autorun,
     AutorunFinder,
-    Kind,
+    Key,
     Mark,
     Opened,
     SavedContent,
     contents_of,
+    followed,
     marks_of,
-    open_up,
+    new_in,
+    steps,
 )
+from .clean_up import Aftermath, Cleaning, CommandSnapshot, is_in
 from .places import is_inside
+from .set_aside import Cupboard, ReturnedItems
 
-_LASTS = 30 * 24 * 3600
-"""Seconds for which quarantined files are kept."""
-_TICK = 50_000_000
-"""Nanoseconds by which a file system's clock may lag behind ours."""
-
-
-@dataclass(eq=False)
-class RunningCommand:
-    opened: list[Opened]
-    """Its own, and those of commands that ran concurrently."""
-    read_only: list[str]
-    """Paths mounted read-only for it; only others are compared afterwards."""
-    parents: dict[str, tuple[int, ...]]
-    """Inodes of the folders above each read-only path: if they changed, it may be another place."""
-    environments: frozenset[str]
-    before: dict[str, Mark]
-    began: int
-    """In nanoseconds."""
-    kept: dict[str, SavedContent] = field(default_factory=dict)
+_COARSE_CLOCK = 5
+"""CLOCK_REALTIME_COARSE, which file systems take their times from."""
+_MAX_SECONDS_LOOKING = 0.5
+"""For what is new in folders that are not entered."""
+_MAX_ROUNDS = 5
+OWN: Kind = "own"
 
 
 class AutorunGuard:
     """Shared by all commands of one workspace."""
 
     def __init__(self, root: str, private: Path, *, own_mounts: bool) -> None:
-        """Quarantined files go into `private`, which no command can read."""
+        """What is set aside goes into `private`, which no command can read."""
         self._finder = AutorunFinder(root, os.path.realpath(private))
         self._root = root
-        self._aside = private / "set-aside"
+        self._cupboard = Cupboard(root, private / "set-aside")
         self._own_mounts = own_mounts
         self._lock = threading.Lock()
-        self._running: list[RunningCommand] = []
+        self._running: list[CommandSnapshot] = []
         self._kept: dict[str, SavedContent] = {}
 
-    def begin(self, opened: Opened) -> RunningCommand:
+    def begin(self, opened: Opened) -> CommandSnapshot:
         """Take a snapshot; `read_only` of the result must be read-only for the command."""
         with self._lock:
             found = self._finder.find()
-            closed = [place for place in found if not opened.covers(*place, self._root)]
+            worth = [place for place in found if place.is_known]
+            worth += followed(worth, self._root)
+            closed = [
+                place for place in worth if not opened.covers(place.path, place.kind, self._root)
+            ]
             bound = [place.path for place in closed if self._own_mounts and _can_be_bound(place)]
-            before = marks_of(found)
-            parents = {path: self._parents(path) for path in bound}
-            environments = frozenset(place.path for place in found if place.kind == "environment")
-            began = time.time_ns() - _TICK
-            run = RunningCommand([opened], bound, parents, environments, before, began)
-            open_to_it = {path: mark for path, mark in before.items() if not _is_in(path, bound)}
+            before = marks_of(worth)
+            run = CommandSnapshot(
+                opened=[opened],
+                read_only=bound,
+                parents={path: self._parents(path) for path in bound},
+                environments=frozenset(
+                    place.path for place in found if place.kind == "environment"
+                ),
+                listing=self._finder.listing,
+                known={place.key for place in found}
+                | {mark.key for mark in before.values()}
+                | {key for place in worth for _, key in steps(place.path, self._root)},
+                before=before,
+                began=_next_tick(),
+            )
+            open_to_it = {path: mark for path, mark in before.items() if not is_in(path, bound)}
             run.kept = self._kept = contents_of(open_to_it, self._kept)
             for other in self._running:
                 other.opened.append(opened)
@@ -84,43 +85,66 @@ class AutorunGuard:
             self._running.append(run)
             return run
 
-    def finish(self, run: RunningCommand) -> list[str]:
-        """Call when nothing of the command runs any more. Returns what had to be undone."""
+    def finish(self, run: CommandSnapshot) -> Aftermath:
+        """Call when nothing of the command runs any more."""
         with self._lock:
             self._running.remove(run)
-            found = self._finder.find(run.environments, run.began)
-            now = marks_of(found)
-            known = frozenset(run.before.values())
-            kinds = {place.path: place for place in found}
-            held = [path for path in run.read_only if self._parents(path) == run.parents[path]]
-            gone, stuck = list[str](), list[str]()
-            aside = self._aside / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
-            for path in sorted(now):
-                if now[path] in known or _is_in(path, held) or _is_in(path, gone):
-                    continue
-                if self._is_open(path, run, kinds) or _is_ours(path) or _holds_own(path, now):
-                    continue
-                if self._set_aside(path, aside):
-                    gone.append(path)
-                else:
-                    stuck.append(f"{self._relative(path)} (failed: remove it yourself)")
-            back = [path for path in run.kept if self._is_missed(path, run, now, gone, kinds)]
-            restored = [path for path in back if self._put_back(path, run)]
-            self._tell_others(run, gone, restored)
-            if gone:
-                _forget_old(self._aside)
-            return [*map(self._relative, dict.fromkeys((*gone, *restored))), *stuck]
+            cleaning = Cleaning(self._root, self._cupboard.new_batch(), run)
+            for _ in range(_MAX_ROUNDS):  # what has its former name back is looked into again
+                returned = len(cleaning.known)
+                self._clean(run, cleaning)
+                if len(cleaning.known) == returned:
+                    break
+            aftermath = cleaning.finish(self._news(run))
+            self._tell_others(run, cleaning)
+            return aftermath
 
-    def _tell_others(self, run: RunningCommand, gone: list[str], restored: list[str]) -> None:
+    def _clean(self, run: CommandSnapshot, cleaning: Cleaning) -> None:
+        installs = any(opened.environments for opened in run.opened)
+        found = self._finder.find(None if installs else run.environments, run.began)
+        was_there = [place for place in found if place.is_known and place.key in run.known]
+        detours = self._detours(was_there, run.known | cleaning.known)
+        straight = [place for place in was_there if place.path not in detours]
+        now = marks_of([*was_there, *followed(straight, self._root)])
+        for path, key in _made(found, now, dict(detours.values()), run):
+            is_settled = cleaning.is_over(path) or self._is_protected(path, run)
+            if not is_settled and not self._is_open(path, found, run):
+                cleaning.disarm(path, key)
+        for path, saved in run.kept.items():
+            is_ours = run.before.get(path) == saved.mark  # else kept for an earlier command
+            is_same = now.get(path) == saved.mark and not cleaning.is_over(path)
+            if is_ours and not is_same and not self._is_open(path, found, run):
+                cleaning.restore(path)
+
+    def _detours(self, places: list[Autorun], known: set[Key]) -> dict[str, tuple[str, Key]]:
+        """Links of the user's, and through what they lead now that was not there."""
+        found = dict[str, tuple[str, Key]]()
+        for place in places:
+            new = (step for step in steps(place.path, self._root) if step[1] not in known)
+            if first := next(new, None):
+                found[place.path] = first
+        return found
+
+    def bring_back(self, batch: str) -> ReturnedItems:
+        with self._lock:
+            returned = self._cupboard.bring_back(batch)
+            for other in self._running:  # the user's wish counts for commands that run meanwhile
+                paths = tuple(f"{self._root}/{path}" for path in returned.restored)
+                other.opened.append(Opened(paths))
+            return returned
+
+    def _tell_others(self, run: CommandSnapshot, cleaning: Cleaning) -> None:
         """What one command created must not be restored after another that ran concurrently."""
+        gone = [f"{self._root}/{path}" for path in cleaning.moved]
         for other in self._running:
-            for path in [known_path for known_path in other.before if _is_in(known_path, gone)]:
+            for path in [known_path for known_path in other.before if is_in(known_path, gone)]:
                 del other.before[path]
-            other.before |= {path: run.before[path] for path in restored}
+            restored = [f"{self._root}/{path}" for path in cleaning.restored]
+            again = {path: run.before[path] for path in restored if path in run.before}
+            other.before |= again
+            other.known |= cleaning.known
             other.kept = {path: other.kept[path] for path in other.kept if path in other.before}
-            other.kept |= {path: run.kept[path] for path in restored}
-
-    # --- looking
+            other.kept |= {path: run.kept[path] for path in again if path in run.kept}
 
     def _parents(self, path: str) -> tuple[int, ...]:
         numbers = list[int]()
@@ -133,111 +157,57 @@ class AutorunGuard:
             above = os.path.dirname(above)  # noqa: PTH120
         return tuple(numbers)
 
-    def _is_open(self, path: str, run: RunningCommand, kinds: dict[str, Autorun]) -> bool:
-        own: Kind = "own"
-        kind = next((place.kind for place in kinds.values() if is_inside(path, place.path)), own)
-        return any(opening.covers(path, kind, self._root) for opening in run.opened)
+    def _is_open(self, path: str, found: list[Autorun], run: CommandSnapshot) -> bool:
+        """Whether the user let a command write it, or what it is in."""
+        kinds = {place.kind for place in found if is_inside(path, place.path)} or {OWN}
+        return any(opened.covers(path, kind, self._root) for kind in kinds for opened in run.opened)
 
-    def _is_missed(
-        self,
-        path: str,
-        run: RunningCommand,
-        now: dict[str, Mark],
-        gone: list[str],
-        kinds: dict[str, Autorun],
-    ) -> bool:
-        if run.before.get(path) != run.kept[path].mark:
-            return False  # kept for an earlier command
-        if path in now and not _is_in(path, gone):
-            return False
-        return not self._is_open(path, run, kinds)
+    def _is_protected(self, path: str, run: CommandSnapshot) -> bool:
+        """Whether it was read-only for the command, and is still the same place."""
+        return any(
+            is_inside(path, bound) and self._parents(bound) == run.parents[bound]
+            for bound in run.read_only
+        )
 
-    # --- keeping and putting back
+    def _news(self, run: CommandSnapshot) -> Iterator[str]:
+        """What the command made in folders that are not entered, and in unknown hidden ones."""
+        if any(opened.environments or self._root in opened.paths for opened in run.opened):
+            return
+        until = time.monotonic() + _MAX_SECONDS_LOOKING
+        before = {path for listed in run.listing.values() for path in listed.unentered}
+        for folder, listed in self._finder.listing.items():
+            for path in listed.unentered:
+                yield from new_in(path, run.began, until) if path in before else [path]
+            was = run.listing.get(folder)
+            if was and was is not listed and any(map(start_up, self._names(folder))):
+                known = set(was.entries())
+                yield from (f"{folder}/{one[0]}" for one in listed.entries() if one not in known)
 
-    def _set_aside(self, path: str, aside: Path) -> bool:
-        """Quarantine it, or delete it if it cannot be moved."""
-        target = aside / self._relative(path)
-        try:
-            with parent_of(self._root, self._relative(path)) as (folder, name):
-                source = f"/proc/self/fd/{folder}/{name}"
-                is_folder = stat.S_ISDIR(os.lstat(source).st_mode)
-                if is_folder:
-                    _open_all(source)
-                try:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.move(source, target)
-                except OSError:  # no space, or a pipe in it that cannot be copied
-                    if is_folder:
-                        shutil.rmtree(name, dir_fd=folder)
-                    else:
-                        os.unlink(name, dir_fd=folder)
-        except OSError:
-            return False
-        return True
+    def _names(self, path: str) -> list[str]:
+        return path[len(self._root) + 1 :].casefold().split("/")
 
-    def _put_back(self, path: str, run: RunningCommand) -> bool:
-        """Write it anew, with missing folders that were protected; never recreate a repository."""
-        kept = run.kept[path]
-        closed = {
-            self._relative(known_path)
-            for known_path in run.before
-            if not known_path.endswith("/.git")
-        }
-        held = parent_of(self._root, self._relative(path), may_make=closed.__contains__)
-        try:
-            with held as (folder, name):
-                if kept.mark.type == stat.S_IFLNK:
-                    os.symlink(kept.content, os.fsencode(name), dir_fd=folder)
-                    remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
-                    return True
-                with os.fdopen(os.open(name, CREATE, 0o600, dir_fd=folder), "wb") as file:
-                    file.write(kept.content)
-                    file.flush()
-                    os.fchmod(file.fileno(), kept.mode)
-                    remember(os.fstat(file.fileno()))
-        except OSError:  # its folder is gone
-            return False
-        return True
 
-    def _relative(self, path: str) -> str:
-        return path[len(self._root) :].lstrip("/")
+def _next_tick() -> int:
+    """Waits until files that are made from now on have a later time than all that are there."""
+    started = now = time.clock_gettime_ns(_COARSE_CLOCK)
+    while now == started:
+        time.sleep(0.001)
+        now = time.clock_gettime_ns(_COARSE_CLOCK)
+    return now
+
+
+def _made(
+    found: list[Autorun], now: dict[str, Mark], detours: dict[str, Key], run: CommandSnapshot
+) -> list[tuple[str, Key]]:
+    """What is there now that was not, or was something else; outermost first."""
+    keys = {place.path: place.key for place in found}
+    keys |= {path: mark.key for path, mark in now.items()} | detours
+    return sorted((path, key) for path, key in keys.items() if key not in run.known)
 
 
 def _can_be_bound(place: Autorun) -> bool:
     """Only parts of a repository are protected; nothing can be mounted on a symlink."""
     if os.path.islink(place.path):  # noqa: PTH114
         return False
-    is_repository = place.kind == "git" and Path(place.path).name == ".git"
+    is_repository = place.kind == "git" and place.key[1] == ".git"
     return not is_repository or not Path(place.path).is_dir()
-
-
-def _open_all(folder: str) -> None:
-    """Read-only folders could not be moved."""
-    open_up(folder, os.lstat(folder))
-    for above, names, _ in os.walk(folder):
-        for path in (f"{above}/{name}" for name in names):
-            facts = os.lstat(path)
-            if stat.S_ISDIR(facts.st_mode):
-                open_up(path, facts)
-
-
-def _is_ours(path: str) -> bool:
-    try:
-        return is_own(os.lstat(path))
-    except OSError:
-        return False
-
-
-def _holds_own(folder: str, now: dict[str, Mark]) -> bool:
-    return any(_is_ours(path) for path in now if is_inside(path, folder) and path != folder)
-
-
-def _is_in(path: str, folders: list[str]) -> bool:
-    return any(is_inside(path, folder) for folder in folders)
-
-
-def _forget_old(aside: Path) -> None:
-    for folder in aside.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > _LASTS:
-                shutil.rmtree(folder, ignore_errors=True)

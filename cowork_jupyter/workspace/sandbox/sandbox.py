@@ -16,8 +16,9 @@ from ...domain.settings import SandboxChoice, Settings
 from ..no_follow import hold
 from ..workspace import Workspace
 from .autorun import NOTHING_OPENED, Opened
-from .autorun_guard import AutorunGuard, RunningCommand
+from .autorun_guard import AutorunGuard
 from .bubblewrap import bubblewrap_program, bwrap_command, is_set_user_id
+from .clean_up import Aftermath, CommandSnapshot
 from .command_spec import CommandSpec, Descriptors, ProcessLimits
 from .home import closed_parts, find_homes, needed_at_home, shared_folders
 from .landlock import landlock_version
@@ -50,8 +51,8 @@ class Launch:
     """Whether the user allowed network access, where that is theirs to say."""
     opened: Opened = NOTHING_OPENED
     """What it may write of the files that run later, outside the sandbox."""
-    undone: Callable[[list[str]], None] = lambda _paths: None
-    """Called with what had to be undone of such files."""
+    cleaned_up: Callable[[Aftermath], None] = lambda _aftermath: None
+    """Called with what became of such files."""
     input: int | None = None
     """Its stdin; /dev/null by default."""
     errors: int | None = None
@@ -112,7 +113,7 @@ class Sandbox:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
         await asyncio.to_thread(self._scratch.refresh_git_settings)
-        run: RunningCommand | None = None
+        run: CommandSnapshot | None = None
         if launch.may_write:  # a read-only command cannot change autorun files
             begin = self._guard(launch.workspace).begin
             run = await asyncio.to_thread(begin, launch.opened)
@@ -130,7 +131,7 @@ class Sandbox:
         finally:
             if run:
                 finishing = asyncio.to_thread(self._guard(launch.workspace).finish, run)
-                launch.undone(await asyncio.shield(finishing))
+                launch.cleaned_up(await asyncio.shield(finishing))
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -154,7 +155,7 @@ class Sandbox:
         return Scratch()
 
     def _spec(
-        self, launch: Launch, folder: Path, view: View | None, run: RunningCommand | None
+        self, launch: Launch, folder: Path, view: View | None, run: CommandSnapshot | None
     ) -> CommandSpec:
         """Without a view, bubblewrap does the confining."""
         network = self._network(launch)

@@ -82,7 +82,8 @@ def scratch_environment(folder: str, *, may_write: bool) -> dict[str, str]:
         "IPYTHONDIR": f"{folder}/ipython",
     }
     if may_write:
-        return common
+        # Else each run of Python would leave compiled files, which are set aside.
+        return common | {"PYTHONPYCACHEPREFIX": f"{folder}/pycache"}
     return common | {
         "COWORK_SCRATCH": folder,
         "PYTHONDONTWRITEBYTECODE": "1",

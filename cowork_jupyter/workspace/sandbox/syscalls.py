@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
+import struct
 import sys
 from functools import cache
 
@@ -20,6 +22,11 @@ MOUNT_SETATTR = 442
 LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_ADD_RULE = 445
 LANDLOCK_RESTRICT_SELF = 446
+
+_STATX = {"x86_64": 332, "aarch64": 291}
+_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}
+_NO_REPLACE = 1
+_NO_FOLLOW, _BIRTH = 0x100, 0x800
 
 PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
@@ -56,6 +63,35 @@ def unshare(flags: int) -> None:
 
 def mount_new(kind: bytes, target: bytes, flags: int, options: bytes) -> None:
     _answer(_libc().mount(b"cowork", target, kind, ctypes.c_ulong(flags), options))
+
+
+def rename_new(source: int, name: str, target: int, new_name: str) -> None:
+    """Rename between held folders, unless something has the new name already."""
+    number = _RENAMEAT2.get(MACHINE)
+    if number is None:
+        raise OSError(38, "this machine's system calls are not known")
+    names = os.fsencode(name), os.fsencode(new_name)
+    system_call(number, source, names[0], target, names[1], _NO_REPLACE)
+
+
+def birth_of(folder: int, name: str) -> int | None:
+    """When a file, link or folder was made, in nanoseconds, if the file system knows.
+
+    Nobody can set this time, and a file keeps it wherever it is moved.
+    """
+    number = _STATX.get(MACHINE)
+    if number is None:
+        return None
+    facts = ctypes.create_string_buffer(256)
+    try:
+        system_call(number, folder, os.fsencode(name), _NO_FOLLOW, _BIRTH, facts)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        return None
+    (mask,) = struct.unpack_from("I", facts)
+    seconds, nanoseconds = struct.unpack_from("qI", facts, 80)
+    return seconds * 1_000_000_000 + nanoseconds if mask & _BIRTH else None
 
 
 def set_capabilities(kept: int) -> None:

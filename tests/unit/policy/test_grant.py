@@ -55,7 +55,7 @@ def test_a_rule_opens_nothing_but_environments_to_installers(text: str) -> None:
 
 def test_the_workspace_stands_for_all_but_our_own_settings_and_jupyters() -> None:
     everything = Opened(("/work",))
-    assert everything.covers("/work/.vscode", "editor", "/work")
+    assert everything.covers("/work/.vscode", "settings", "/work")
     assert everything.covers("/work/sub/.git/hooks", "git", "/work")
     assert not everything.covers("/work/.cowork", "own", "/work")
     assert Opened(("/work/.cowork/x",)).covers("/work/.cowork", "own", "/work")

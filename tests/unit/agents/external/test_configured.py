@@ -43,6 +43,7 @@ def test_what_it_may_change_is_listed_or_known(tmp_path: Path) -> None:
             "home": {"command": "run", "writes": ["~"]},
             "all": {"command": "run", "writes": ["/"]},
             "relative": {"command": "run", "writes": ["state"]},
+            "shared": {"command": "run", "writes": ["~/.config"]},
         },
     ).all()
     home = Path.home()
