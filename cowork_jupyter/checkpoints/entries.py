@@ -17,7 +17,10 @@ Attributes = tuple[tuple[str, bytes], ...]
 (`user.…`). A difference in them alone is not a change: programs that sync folders set theirs long
 after a file was written, and a rollback would take that for the user's work."""
 
-Kind = Literal["file", "link", "folder"]
+Kind = Literal["file", "link", "folder", "tree"]
+"""A tree is a folder, or a file, that is not kept but known to be made by a tool."""
+Identity = tuple[int, int]
+"""Inode, and time of birth in nanoseconds where the file system knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class FileEntry:
     target: str | None = None
     why_not_kept: str = ""
     attributes: Attributes = ()
+    identity: Identity = (0, 0)
+    """Of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ def same(entry: FileEntry | None, other: FileEntry | None) -> bool:
         return False
     if entry.kind == "link":
         return entry.target == other.target
+    if entry.kind == "tree":
+        return entry.identity == other.identity
     if entry.mode != other.mode or entry.kind == "folder":
         return entry.mode == other.mode
     if entry.digest and other.digest:
@@ -117,16 +124,19 @@ def _to_list(entry: FileEntry | None) -> list[Any] | None:
         *(entry.kind, entry.mode, entry.size, entry.modified),
         *(digest, entry.target, entry.why_not_kept),
     ]
+    if entry.kind == "tree":
+        return [*row, [], entry.identity]
     return [*row, attributes_to_list(entry.attributes)] if entry.attributes else row
 
 
 def _from_list(row: list[Any] | None) -> FileEntry | None:
     if row is None:
         return None
-    kind, mode, size, modified, digest, target, why, *attributes = row
+    kind, mode, size, modified, digest, target, why, *more = row
     return FileEntry(
         *(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why),
-        attributes=attributes_from_list(*attributes),
+        attributes=attributes_from_list(*more[:1]),
+        identity=(more[1][0], more[1][1]) if len(more) > 1 else (0, 0),
     )
 
 
@@ -174,12 +184,15 @@ class Folder:
     not_kept: dict[str, str] = field(default_factory=dict)
     """Why, for files and folders that are excluded or could not be stored."""
     attributes: dict[str, Attributes] = field(default_factory=dict)
+    trees: dict[str, Identity] = field(default_factory=dict)
+    """What is not kept, and could be moved away if a tool made it."""
     _hash: int | None = None
 
     @classmethod
-    def closed(cls, why: str, mode: int = 0) -> Folder:
+    def closed(cls, why: str, mode: int = 0, identity: Identity | None = None) -> Folder:
         """A folder of which nothing is kept."""
-        return cls(None, mode, {}, [], {}, {WHOLE: why})
+        trees = {WHOLE: identity} if identity else {}
+        return cls(None, mode, {}, [], {}, {WHOLE: why}, {}, trees)
 
     def is_unchanged(self, descriptor: int) -> bool:
         """Whether all files have the same stat values. An idle scan spends its time here.
@@ -230,7 +243,7 @@ class Folder:
         attributes = {name: attributes_to_list(found) for name, found in self.attributes.items()}
         facts = (
             *(self.own, self.mode, [*self.files], self.folders, self.targets, self.not_kept),
-            attributes,
+            *(attributes, self.trees),
         )
         head = json.dumps(facts, separators=(",", ":")).encode()
         rows = [row[:ROW_SIZE] for row in self.files.values()]
@@ -246,10 +259,11 @@ class Folder:
         rows = _split(raw[body:rows_end], ROW_SIZE)
         digests = _split(raw[rows_end:], DIGEST_SIZE)
         files = {name: row + digest for name, row, digest in zip(names, rows, digests, strict=True)}
-        attributes = more[0] if more else {}  # earlier versions stored none
+        attributes, trees = [*more, {}, {}][:2]  # earlier versions stored none
         return cls(
             *(tuple(own) if own else None, mode, files, folders, targets, not_kept),
             {name: attributes_from_list(found) for name, found in attributes.items()},
+            {name: (inode, born) for name, (inode, born) in trees.items()},
         )
 
 
@@ -293,7 +307,29 @@ class Snapshot:
                     found[path] = Change(
                         path, change.before or other.before, change.after or other.after
                     )
+        made = (entry for entry in after.trees().items() if not self._has(entry[0]))
+        found |= {path: Change(path, None, tree) for path, tree in made}
         return [found[path] for path in sorted(found)]
+
+    def trees(self) -> dict[str, FileEntry]:
+        return {
+            join_path(path, name) if name else path: FileEntry(
+                "tree", 0, why_not_kept=folder.not_kept.get(name, ""), identity=identity
+            )
+            for path, folder in self.folders.items()
+            for name, identity in folder.trees.items()
+        }
+
+    def _has(self, path: str) -> bool:
+        """Whether anything was there that might have been kept."""
+        if path in self.folders:
+            return True
+        above, _, name = path.rpartition("/")
+        folder = self.folders.get(above)
+        if folder is None:
+            return bool(above) and self._has(above)
+        listed = folder.not_kept, folder.files, folder.folders
+        return WHOLE in folder.not_kept or any(name in names for names in listed)
 
 
 def join_path(folder: str, name: str) -> str:

@@ -13,6 +13,7 @@ from .entries import Change, FileEntry, merge_changes, same
 from .merge import Merge, is_notebook, merge_notebook, store_notebook
 from .objects import Damaged
 from .store import Checkpoint
+from .trees import NOT_KEPT, newest_change
 from .views import Skipped, SkippedCell
 from .workspace_state import WorkspaceState
 
@@ -132,22 +133,31 @@ def plan_rollback(
     history: list[Checkpoint],
     choice: RollbackChoice | None = None,
     documents: Mapping[str, bytes | None] | None = None,
+    worked_until: int = 0,
 ) -> RollbackPlan:
     """What rolling back the chosen checkpoints means for the workspace as it is now.
 
     `history` is every checkpoint of the workspace from the first chosen one on; `documents` are
-    those open in a browser, each with its content if that is not saved.
+    those open in a browser, each with its content if that is not saved. What changed in a tree
+    after `worked_until` (in nanoseconds) was not us.
     """
     choice, documents = choice or RollbackChoice(), documents or {}
     own = {checkpoint.position for checkpoint in chosen}
     histories = _path_histories(own, history, choice.paths)
     now = state.capture(histories)
+    for path, events in histories.items():
+        now[path] = _tree_at(state, path, events) or now[path]
     for path, content in documents.items():
         if path in histories and content is not None:
             now[path] = state.store_content(content, now.get(path))
     plan = RollbackPlan()
     for path, events in sorted(histories.items()):
-        _plan_path(state, plan, events, own, now[path], choice, is_open=path in documents)
+        present = now[path]
+        is_tree = present is not None and present.kind == "tree" and not _is_chosen(path, choice)
+        if is_tree and newest_change(state.root, path) > worked_until:
+            plan.skip(path, BY_USER, can_overwrite=True)
+        else:
+            _plan_path(state, plan, events, own, present, choice, is_open=path in documents)
     _keep_full_folders(state, plan)
     known = {without_surrogates(path) for path in histories}
     named = {*(choice.paths or ()), *choice.overwrite, *choice.overwrite_cells}
@@ -170,6 +180,17 @@ def _path_histories(
     return found
 
 
+def _tree_at(state: WorkspaceState, path: str, events: PathHistory) -> FileEntry | None:
+    """What a tool made there, if that is still there."""
+    entries = (entry for _, change in events for entry in (change.before, change.after) if entry)
+    trees = (entry for entry in entries if entry.kind == "tree")
+    return next((tree for tree in trees if state.is_there(path, tree)), None)
+
+
+def _is_chosen(path: str, choice: RollbackChoice) -> bool:
+    return without_surrogates(path) in choice.overwrite
+
+
 def _is_within(path: str, paths: Collection[str] | None) -> bool:
     path = without_surrogates(path)
     return paths is None or any(path == each or path.startswith(f"{each}/") for each in paths)
@@ -189,7 +210,7 @@ def _plan_path(
     path, target = change.path, change.before
     if same(present, target):
         return
-    never = _why_never(present, target)
+    never = _why_never(state, present, target)
     unless_chosen = _why_not_ours(events, present, target)
     later = [checkpoint for checkpoint, _ in events if checkpoint.position not in own]
     merge = None
@@ -210,7 +231,7 @@ def _plan_path(
         if not merge.is_change:
             return
         target, plan.merges[path] = store_notebook(state, merge.document, present), merge
-    elif never or (unless_chosen and without_surrogates(path) not in choice.overwrite):
+    elif never or (unless_chosen and not _is_chosen(path, choice)):
         plan.skip(path, never or unless_chosen, can_overwrite=not never)
         return
     if later and not merge:
@@ -220,8 +241,10 @@ def _plan_path(
         plan.hard_linked.append(path)
 
 
-def _why_never(present: FileEntry | None, target: FileEntry | None) -> str:
+def _why_never(state: WorkspaceState, present: FileEntry | None, target: FileEntry | None) -> str:
     """Why it cannot be restored, or what is there now could not be afterwards."""
+    if target and target.kind == "tree" and not state.trees.has(target):
+        return NOT_KEPT
     if target and target.kind == "file" and target.digest is None:
         return f"its content was not kept: {target.why_not_kept or 'unknown'}"
     if present and present.kind == "file" and present.digest is None:
@@ -314,18 +337,27 @@ def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: RollbackPl
 def _restore(state: WorkspaceState, change: Change) -> None:
     fs, path, before, after = state.fs, change.path, change.before, change.after
     _check_still_there(state, change)
+    if before and before.kind == "tree":
+        state.trees.take(fs.root, path, before)
+    elif after is None or _is_in_the_way(before, after):
+        fs.remove(path)
     if after is None:
-        fs.remove(path)
         return
-    if before and before.kind != after.kind and "folder" in (before.kind, after.kind):
-        fs.remove(path)
     if after.kind == "folder":
         fs.make_folder(path, after.mode | 0o700)  # the final mode is set when it is filled
+    elif after.kind == "tree":
+        state.trees.give_back(fs.root, path, after)
     elif after.kind == "link":
         fs.link(path, after.target or "")
     else:
         assert after.digest  # the plan has no others
         fs.write(path, after.mode, state.store.objects.chunks(after.digest), after.attributes)
+
+
+def _is_in_the_way(before: FileEntry | None, after: FileEntry) -> bool:
+    return (
+        before is not None and before.kind != after.kind and "folder" in (before.kind, after.kind)
+    )
 
 
 def _check_still_there(state: WorkspaceState, change: Change) -> None:

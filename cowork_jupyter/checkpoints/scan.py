@@ -31,6 +31,7 @@ from .entries import (
 )
 from .no_follow_fs import NoFollowFs, attributes_of
 from .objects import LARGE, Batch, Objects
+from .trees import identify
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a filesystem (FAT) ticks every two seconds."""
@@ -40,6 +41,7 @@ MAX_DEPTH = 400
 NO_ROOM = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
 
 _GIT = ".git"
+_OF_NOTEBOOKS = ".ipynb_checkpoints"
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _PSEUDO_FILESYSTEMS = frozenset(
     {"proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs"}
@@ -87,6 +89,13 @@ class Exclusions:
             if path != root and path.is_relative_to(root)
         }
         return found | dict.fromkeys(_pseudo_mounts(root), "not a real folder of files")
+
+    def can_be_moved(self, name: str) -> bool:
+        """Whether something that is excluded is taken back with what made it.
+
+        Not what we made, or Jupyter when it saved a notebook meanwhile.
+        """
+        return not (name in (_GIT, _OF_NOTEBOOKS) or LEFTOVER.fullmatch(name))
 
     def why(self, path: str, name: str) -> str:
         """Why this file or folder is excluded; empty if it is not."""
@@ -197,7 +206,7 @@ class Scan:
         try:
             return open_below(parent, name)
         except PermissionError:
-            self._folders[path] = Folder.closed("cannot be read")
+            self._folders[path] = Folder.closed("cannot be read", 0, identify(parent, name))
         except OSError:  # gone, or something else by now; the next scan will see
             self._folders[path.rpartition("/")[0]].own = None
         return None
@@ -219,7 +228,8 @@ class Scan:
         except PermissionError:
             return Folder.closed("cannot be read", folder.mode)
         if path and not _ENVIRONMENT_MARKS.isdisjoint((*files, *folder.folders)):
-            return Folder.closed("an environment, which can be recreated", folder.mode)
+            why = "an environment, which can be recreated"
+            return Folder.closed(why, folder.mode, identify(descriptor, "."))
         before = self._previous.get(path)
         for name, is_file in files.items():
             previous = before.files.get(name) if before else None
@@ -248,6 +258,9 @@ class Scan:
                 why = self._excluded_places.get(below) or self._exclusions.why(below, name)
                 if why:
                     folder.not_kept[name] = why
+                    if below not in self._excluded_places and self._exclusions.can_be_moved(name):
+                        with suppress(FileNotFoundError):
+                            folder.trees[name] = identify(descriptor, name)
                 elif entry.is_dir(follow_symlinks=False):
                     folder.folders.append(name)
                 else:
@@ -269,6 +282,7 @@ class Scan:
             return stat_row(facts) + NO_CONTENT
         if not stat.S_ISREG(facts.st_mode):
             folder.not_kept[name] = "a pipe, socket or device"
+            folder.trees[name] = identify(descriptor, name)
             return None
         if previous and previous.startswith(stat_row(facts)) and not previous.endswith(NO_CONTENT):
             return previous

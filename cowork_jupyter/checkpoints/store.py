@@ -169,6 +169,7 @@ class UnfinishedCheckpoint:
 
 class CheckpointStore:
     def __init__(self, folder: Path, limits: CheckpointLimits | None = None) -> None:
+        self.folder = folder
         self.limits = limits or CheckpointLimits()
         self.database = CheckpointDatabase(folder / "checkpoints.sqlite")
         self.objects = Objects(folder, self.database)

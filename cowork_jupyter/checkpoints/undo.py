@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ..domain.contexts import Job
 from ..domain.errors import Conflict, NotFound
@@ -200,12 +201,13 @@ class Undo:
         history: list[Checkpoint],
         choice: RollbackChoice,
     ) -> RollbackPlan:
+        worked_until = self._worked_until({checkpoint.context_id for checkpoint in chosen})
         documents: dict[str, bytes | None] = {}
         for path in {change.path for checkpoint in chosen for change in checkpoint.changes}:
             if self._documents.is_open(path):
                 documents[path] = await self._documents.read_unsaved(path)
         plan = await self._lazy_store.run(
-            lambda state: plan_rollback(state, chosen, history, choice, documents)
+            lambda state: plan_rollback(state, chosen, history, choice, documents, worked_until)
         )
         # What another program has open is written only if the user says so.
         for change in list(plan.changes):
@@ -213,6 +215,12 @@ class Undo:
             if not is_chosen and await self._documents.is_open_elsewhere(change.path):
                 plan.leave(change.path, OPEN_ELSEWHERE, can_overwrite=True)
         return plan
+
+    def _worked_until(self, context_ids: set[str]) -> int:
+        """When the last job of these conversations ended, in nanoseconds."""
+        jobs = (job for each in context_ids for job in self._writer.journal.store.jobs(each))
+        ends = [datetime.fromisoformat(job.completed_at) for job in jobs if job.completed_at]
+        return int(max(ends).timestamp() * 1e9) if ends else 0
 
     async def _in_document(self, path: str, rollback: _Rollback, made: Checkpoint) -> bool:
         """Change a document where it is open; False if it is not.

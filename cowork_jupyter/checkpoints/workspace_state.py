@@ -16,6 +16,7 @@ from .no_follow_fs import NoFollowFs, attributes_of
 from .objects import LARGE
 from .scan import NO_ROOM, Exclusions, FileReader, Scan, inside_git
 from .store import CheckpointStore
+from .trees import KeptTrees, identify
 
 MANY_FILES = 32_768
 """Beyond so many in changed folders, a scan truncates the write-ahead log that it has filled."""
@@ -27,6 +28,7 @@ class WorkspaceState:
         self.store = store
         self.limits = store.limits
         self.fs = NoFollowFs(root)
+        self.trees = KeptTrees(store.folder / "trees")
         self.id = 0
         """Of the stored state; 0 before the first scan."""
         self._exclusions = exclusions
@@ -34,6 +36,8 @@ class WorkspaceState:
         self._last: Snapshot | None = None
         self._read_files: dict[tuple[str, bytes], FileEntry] = {}
         """What `capture` has read, by path and `stat_row`."""
+        self._scanned = 0
+        """When the last known state was taken, in seconds."""
 
     @property
     def root(self) -> Path:
@@ -52,15 +56,18 @@ class WorkspaceState:
         """
         with self._lock:
             before = self._load() if reload or self._last is None else self._last
-            store = self.store
+            store, began = self.store, int(time.time())
             after = Scan(self.fs, store.objects, self._exclusions, store.limits, before).run()
             self._save(before, after)
-            self._last = after
+            self._last, self._scanned = after, began
             return after
 
     def _load(self) -> Snapshot:
         root, rules = os.fsencode(self.root), self._exclusions.rules
         with self.store.database.transaction() as connection:
+            sql = "SELECT scanned FROM workspaces WHERE root=? AND rules=?"
+            row = connection.execute(sql, (root, rules)).fetchone()
+            self._scanned = row[0] if row else 0
             sql = (
                 "INSERT INTO workspaces (root, rules, scanned) VALUES (?, ?, ?)"
                 " ON CONFLICT(root, rules) DO UPDATE SET scanned=excluded.scanned RETURNING id"
@@ -115,8 +122,13 @@ class WorkspaceState:
             if row:
                 stored[path] = Folder.from_bytes(row[0])
         found = Snapshot(stored).changes_until(Snapshot(new))
+        found = [change for change in found if not self._is_moved_tree(change.after)]
         for checkpoint_id in waiting:
             self.store.add_changes(connection, checkpoint_id, found)
+
+    def _is_moved_tree(self, entry: FileEntry | None) -> bool:
+        """Whether it was there already, under another name: then no tool made it."""
+        return entry is not None and 0 < entry.identity[1] < self._scanned * 1_000_000_000
 
     # --- single files
 
@@ -136,6 +148,13 @@ class WorkspaceState:
         with self.store.objects.batch() as batch:
             reader = FileReader(self.store.objects, batch)
             return {path: self._capture(path, reader) for path in sorted(wanted | _parents(wanted))}
+
+    def is_there(self, path: str, tree: FileEntry) -> bool:
+        try:
+            with self.fs.parent(path) as (folder, name):
+                return identify(folder, name) == tree.identity
+        except OSError:
+            return False
 
     def _capture(self, path: str, reader: FileReader) -> FileEntry | None:
         facts = self.fs.stat(path)

@@ -123,6 +123,8 @@ class CheckpointWriter:
             """What this scan, and those since the checkpoint was stored, found different."""
             uncovered = state.scan(reload=reload).uncovered()
             changes = state.store.checkpoint(checkpoint.id).changes
+            made = {change.path for change in changes if change.after and change.after.identity[0]}
+            uncovered = [missed for missed in uncovered if missed.path.rstrip("/") not in made]
             return replace(checkpoint, changes=changes, uncovered=uncovered)
 
         return await self.lazy_store.run(scan)

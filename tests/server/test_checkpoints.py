@@ -187,6 +187,30 @@ def _texts_in(folder: Path) -> list[str]:
     return [one.name for one in folder.glob("*.txt")]
 
 
+async def test_environments_and_caches_that_a_command_made_are_taken_back(
+    api: Api, scripted: ScriptedServer, jp_root_dir: Path
+) -> None:
+    context = await api.new_context(role="actor")
+    commands = (
+        "mkdir -p .tox/a pkg; touch .tox/a/b pkg/m.py",
+        "touch .tox/a/later; mkdir pkg/node_modules; touch pkg/node_modules/x",
+    )
+    await job(api, scripted, context, *(call("execute_command", command=each) for each in commands))
+    mark, first, *_ = await checkpoints(api, context)
+    assert first["files"] == [".tox", "pkg", "pkg/m.py"]
+    assert first["uncovered"] == []
+    diff = await api.get(f"checkpoints/{first['id']}/diff")
+    assert diff["items"][0]["why"] == "not kept (excluded by checkpoint_exclude)"
+    preview = await api.post(f"checkpoints/{mark['id']}/rollback", {"dry_run": True})
+    result = await api.post(f"checkpoints/{mark['id']}/rollback", {"preview": preview["preview"]})
+    assert result["skipped"] == []
+    assert result["removed"] == [".tox", "pkg", "pkg/m.py", "pkg/node_modules"]
+    assert not (jp_root_dir / ".tox").exists()
+    await api.post(f"checkpoints/{result['checkpoint_id']}/rollback")
+    assert (jp_root_dir / ".tox/a/later").exists()
+    assert (jp_root_dir / "pkg/node_modules/x").exists()
+
+
 async def test_the_size_of_the_store_is_shown(api: Api, work: Work) -> None:
     empty = (await api.get(f"context/{await api.new_context()}/checkpoints"))["store"]
     assert (empty["bytes"], empty["oldest"]) == (0, None)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class Site:
         self.folder = folder
         self.root = folder / "workspace"
         self.root.mkdir(exist_ok=True)
+        self.worked_until = 0
+        """When the last job ended; 0 if that is now."""
         self.open()
 
     def open(self, exclusions: Exclusions | None = None) -> None:
@@ -73,7 +76,10 @@ class Site:
     ) -> RollbackPlan:
         chosen = [self.store.checkpoint(name) for name in names]
         history = self.history(chosen[0].position)
-        return plan_rollback(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
+        choice = RollbackChoice(**wanted)  # type: ignore[arg-type]
+        return plan_rollback(
+            self.state, chosen, history, choice, documents, self.worked_until or time.time_ns()
+        )
 
     def history(self, since: int = 0) -> list[Checkpoint]:
         return [one for one in self.store.checkpoints(self.root) if one.position >= since]

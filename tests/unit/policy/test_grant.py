@@ -31,6 +31,8 @@ def opened(text: str, *, approved: bool = True) -> Opened:
         ("git push https://example.org/x", NOTHING_OPENED),
         ("echo x > .envrc", Opened(("/work/.envrc",))),
         ("python x.py --out=.vscode/tasks.json", Opened(("/work/.vscode/tasks.json",))),
+        ("echo x > .of-tomorrow.json", Opened(("/work/.of-tomorrow.json",))),
+        ("npx x --to .of-tomorrow", Opened(("/work/.of-tomorrow",))),
         ("rm -rf sub", Opened(("/work/sub",))),
         ("rm -rf .", NOTHING_OPENED),
         ("git init", Opened(git=True)),
