@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
+from ..domain.errors import NotFound
+from ..domain.set_aside import BroughtBack
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
 from .models import Items, ListedPath, Name, RequestBody
 from .routes import table
 
+NOT_KEPT = "This is not kept any more."
 Paths = Annotated[list[ListedPath], Field(max_length=10_000)]
 CellIds = Annotated[list[Name], Field(max_length=10_000)]
 
@@ -116,6 +121,20 @@ async def roll_back(call: Call) -> BaseModel:
         preview=body.preview,
         dry_run=body.dry_run,
     )
+
+
+@table.post("context/{id}/set-aside/{batch}/restore", BroughtBack, action="execute")
+async def bring_back(call: Call) -> BaseModel:
+    """Put back what a command left behind and the sandbox has set aside."""
+    tools = call.service.factory.tools
+    call.service.journal.store.context(call.path["id"])
+    if tools.sandbox is None:
+        raise NotFound(NOT_KEPT)
+    try:
+        work = partial(tools.sandbox.bring_back, tools.workspace, call.path["batch"])
+        return await asyncio.to_thread(work)
+    except FileNotFoundError:
+        raise NotFound(NOT_KEPT) from None
 
 
 def _check_owner(call: Call) -> None:

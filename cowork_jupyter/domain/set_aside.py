@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel
+
 from .data import Data
 
 
@@ -15,3 +17,15 @@ class SetAside(Data):
     """Would run later, and could not be moved."""
     new: list[str] = []
     """Made where programs may run it later; not touched."""
+
+
+class StillAside(BaseModel):
+    path: str
+    why: str
+
+
+class BroughtBack(BaseModel):
+    """What of the things that were set aside is in its place again."""
+
+    restored: list[str] = []
+    skipped: list[StillAside] = []

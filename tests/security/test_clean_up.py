@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.set_aside import ReturnedItems
+from cowork_jupyter.domain.set_aside import BroughtBack
 
 from .cage import Cage, picture
 from .test_autorun import left, repository
@@ -134,7 +134,7 @@ async def test_two_commands_hand_something_on(desk: Cage) -> None:
     assert (desk.root / "t/tasks.json").read_text() == "evil\n"
 
 
-def bring_back(cage: Cage) -> ReturnedItems:
+def bring_back(cage: Cage) -> BroughtBack:
     (batch,) = (cage.base / "data" / "set-aside").iterdir()
     (guard,) = cage.sandbox._guards.values()
     return guard.bring_back(batch.name)
@@ -156,10 +156,11 @@ async def test_nothing_is_overwritten_by_what_comes_back(desk: Cage) -> None:
     (desk.root / ".envrc").write_text("mine\n")
     shutil.rmtree(desk.root / "s")
     returned = bring_back(desk)
-    assert returned.skipped == [(".envrc", "something else is there now")]
+    (left_out,) = returned.skipped
+    assert (left_out.path, left_out.why) == (".envrc", "something else is there now")
     assert returned.restored == ["s/.envrc"]
     assert (desk.root / ".envrc").read_text() == "mine\n"
-    assert bring_back(desk).skipped[0][0] == ".envrc"
+    assert bring_back(desk).skipped[0].path == ".envrc"
 
 
 async def test_what_was_changed_comes_back_too(desk: Cage) -> None:

@@ -211,6 +211,24 @@ async def test_environments_and_caches_that_a_command_made_are_taken_back(
     assert (jp_root_dir / "pkg/node_modules/x").exists()
 
 
+async def test_what_was_set_aside_comes_back(
+    api: Api, scripted: ScriptedServer, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "make.sh").write_text("mkdir .vscode; echo mine > .vscode/tasks.json\n")
+    context = await api.new_context(role="actor")
+    await job(api, scripted, context, call("execute_command", command="sh make.sh"))
+    assert not (jp_root_dir / ".vscode").exists()
+    messages = (await api.get(f"context/{context}/messages"))["items"]
+    (facts,) = [one["data"]["facts"] for one in messages if one["message_type"] == "tool_result"]
+    assert facts["set_aside"]["paths"] == [".vscode"]
+    address = f"context/{context}/set-aside/{facts['set_aside']['id']}/restore"
+    assert await api.post(address) == {"restored": [".vscode"], "skipped": []}
+    assert (jp_root_dir / ".vscode/tasks.json").read_text() == "mine\n"
+    assert await api.post(address) == {"restored": [], "skipped": []}
+    for unknown in (f"context/{context}/set-aside/x/restore", f"context/x{address[8:]}"):
+        await api.post(unknown, status=404)
+
+
 async def test_the_size_of_the_store_is_shown(api: Api, work: Work) -> None:
     empty = (await api.get(f"context/{await api.new_context()}/checkpoints"))["store"]
     assert (empty["bytes"], empty["oldest"]) == (0, None)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...domain.set_aside import BroughtBack
 from ..start_up import Kind, start_up
 from .autorun import (
     Autorun,
@@ -29,7 +30,7 @@ from .autorun import (
 )
 from .clean_up import Aftermath, Cleaning, CommandSnapshot, is_in
 from .places import is_inside
-from .set_aside import Cupboard, ReturnedItems
+from .set_aside import Cupboard
 
 _COARSE_CLOCK = 5
 """CLOCK_REALTIME_COARSE, which file systems take their times from."""
@@ -125,7 +126,7 @@ class AutorunGuard:
                 found[place.path] = first
         return found
 
-    def bring_back(self, batch: str) -> ReturnedItems:
+    def bring_back(self, batch: str) -> BroughtBack:
         with self._lock:
             returned = self._cupboard.bring_back(batch)
             for other in self._running:  # the user's wish counts for commands that run meanwhile

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...domain.settings import SandboxChoice, Settings
+from ...domain.set_aside import BroughtBack
 from ..no_follow import hold
 from ..workspace import Workspace
 from .autorun import NOTHING_OPENED, Opened
@@ -134,6 +135,10 @@ class Sandbox:
                 launch.cleaned_up(await asyncio.shield(finishing))
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def bring_back(self, workspace: Workspace, batch: str) -> BroughtBack:
+        """What was set aside after a command; blocks. FileNotFoundError if it is not kept."""
+        return self._guard(workspace).bring_back(batch)
 
     def _guard(self, workspace: Workspace) -> AutorunGuard:
         root = str(workspace.root)

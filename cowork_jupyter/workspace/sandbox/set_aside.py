@@ -17,10 +17,10 @@ import shutil
 import stat
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...domain.set_aside import BroughtBack, StillAside
 from ..no_follow import OPEN_FILE, parent_of, remember, replacing, write_all
 from .autorun import open_up
 from .syscalls import birth_of, rename_new
@@ -35,13 +35,6 @@ _CHANGED = ":changed:"
 _MAX_NAMES = 100
 
 
-@dataclass(frozen=True)
-class ReturnedItems:
-    restored: list[str] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    """Paths, and why they are still set aside."""
-
-
 class Cupboard:
     """Of one workspace; `folder` is one that no command can read."""
 
@@ -52,20 +45,22 @@ class Cupboard:
     def new_batch(self) -> Batch:
         return Batch(self._root, self._folder)
 
-    def bring_back(self, batch_id: str) -> ReturnedItems:
+    def bring_back(self, batch_id: str) -> BroughtBack:
         """Move what one command left behind to where it was. Nothing is overwritten."""
-        batch, found = self._folder / batch_id, ReturnedItems()
+        batch, found = self._folder / batch_id, BroughtBack()
         index = _read_index(batch) if _BATCH.fullmatch(batch_id) else {}
         if index.get("root") != self._root:
             raise FileNotFoundError(batch_id)
         items = index.get("items")
-        for path, kept in (items if isinstance(items, dict) else {}).items():
+        items = items if isinstance(items, dict) else {}
+        for path, kept in items.items():
             try:
                 self._return(path, kept, batch)
             except OSError as error:
-                found.skipped.append((path, _why(error)))
+                found.skipped.append(StillAside(path=path, why=_why(error)))
             else:
                 found.restored.append(path)
+        _write_index(batch, self._root, {one.path: items[one.path] for one in found.skipped})
         return found
 
     def _return(self, path: str, kept: str, batch: Path) -> None:
@@ -150,8 +145,7 @@ class Batch:
         if not self._items:
             return ""
         self._folder.mkdir(parents=True, exist_ok=True)
-        index = {"root": self._root, "items": self._items}
-        (self._folder / _INDEX).write_text(json.dumps(index), encoding="utf-8")
+        _write_index(self._folder, self._root, self._items)
         _forget_old(self._folder.parent)
         return self.id
 
@@ -186,6 +180,11 @@ def _read_index(batch: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _write_index(batch: Path, root: str, items: dict[str, str]) -> None:
+    text = json.dumps({"root": root, "items": items})
+    (batch / _INDEX).write_text(text, encoding="utf-8")
 
 
 def _why(error: OSError) -> str:

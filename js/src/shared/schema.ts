@@ -213,6 +213,16 @@ export interface components {
             found: string;
         };
         /**
+         * BroughtBack
+         * @description What of the things that were set aside is in its place again.
+         */
+        BroughtBack: {
+            /** @default [] */
+            restored: string[];
+            /** @default [] */
+            skipped: components["schemas"]["StillAside"][];
+        };
+        /**
          * CallPreview
          * @description What a card shows of a call: all of it, so that the user can judge it.
          */
@@ -1664,6 +1674,19 @@ export interface components {
             notebook: string | null;
         };
         /**
+         * LeftBehind
+         * @description An external agent left something that would run later.
+         */
+        LeftBehind: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "left_behind";
+            message: string;
+            set_aside: components["schemas"]["SetAside"];
+        };
+        /**
          * McpPromptList
          * @description The prompts of a server.
          */
@@ -2174,7 +2197,7 @@ export interface components {
         NoticeEvent: {
             context_id: string;
             created_at: string;
-            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["HistorySummary"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"] | components["schemas"]["SuggestionMade"] | components["schemas"]["SuggestionDecided"];
+            data: components["schemas"]["Notice"] | components["schemas"]["LeftBehind"] | components["schemas"]["Restart"] | components["schemas"]["HistorySummary"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"] | components["schemas"]["SuggestionMade"] | components["schemas"]["SuggestionDecided"];
             /** @default null */
             job_id: string | null;
             seq: number;
@@ -3466,6 +3489,19 @@ export interface components {
          * @enum {string}
          */
         Scope: "session" | "workspace" | "global" | "admin";
+        /** SetAside */
+        SetAside: {
+            /** @default  */
+            id?: string;
+            /** @default [] */
+            new?: string[];
+            /** @default [] */
+            paths?: string[];
+            /** @default [] */
+            restored?: string[];
+            /** @default [] */
+            stuck?: string[];
+        };
         /**
          * Shortfall
          * @description One unmet part of a step's plan, as in the audit.
@@ -3656,6 +3692,11 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
+        /** StillAside */
+        StillAside: {
+            path: string;
+            why: string;
+        };
         /** SuggestedModel */
         SuggestedModel: {
             /** @default null */
@@ -4236,6 +4277,8 @@ export interface components {
             notebook?: string | null;
             /** @default [] */
             paths?: string[];
+            /** @default null */
+            set_aside?: components["schemas"]["SetAside"] | null;
         };
         /**
          * ToolOutcome

@@ -33,6 +33,9 @@ export type Review = Pick<Schema['ReviewData'], 'summary' | 'findings'> & { verd
 export type Finding = Schema['Finding'];
 export type Scope = Schema['PermissionDecision']['scope'] & string;
 export type Audit = Schema['Audit'];
+/** An older server, or a saved card, may leave lists out. */
+export type SetAside = Partial<Schema['SetAside']>;
+export type BroughtBack = Schema['BroughtBack'];
 export type Checkpoint = Schema['CheckpointView'];
 export type Checkpoints = Schema['CheckpointList'];
 /** Fields that rendering does not need may be missing. */

@@ -19,6 +19,7 @@ import { visible } from '../text/visible';
 import { fold, type Block } from './grouping';
 import { Reason } from '../ui/Note';
 import { CheckResult } from './Reproduce';
+import { SetAsideNote } from './SetAside';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
@@ -176,7 +177,10 @@ function Line({ entry }: { entry: LineEntry }): VNode {
   if (entry.kind === 'error') {
     return <Reason text={entry.text} />;
   }
-  const { detail } = entry;
+  const { detail, setAside } = entry;
+  if (setAside) {
+    return <SetAsideNote left={setAside} />;
+  }
   if (detail) {
     return (
       <Fold summary={<span class="cw-dim">{visible(entry.text)}</span>}>

@@ -12,6 +12,7 @@ import { Icon } from '../ui/icons';
 import { t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
 import { readsSentence } from './grouping';
+import { SetAsideNote } from './SetAside';
 import { isInScratch, type CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
@@ -24,6 +25,7 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
         <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
         {call.ok === null && call.output && <Output text={call.output} />}
         <EffectLines effects={call.effects} />
+        {call.setAside && <SetAsideNote left={call.setAside} />}
         {call.refused === 'open_elsewhere' && <ProposedCell call={call} />}
         {call.ok && isInScratch(call) && (
           <div class="cw-snippet-tools">

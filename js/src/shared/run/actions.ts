@@ -4,6 +4,7 @@ import type { Channel } from '../channel/channel';
 import type {
   Again,
   Audit,
+  BroughtBack,
   Checkpoint,
   Expectation,
   FileDiff,
@@ -85,6 +86,11 @@ export class RunActions {
     await (this.store.state.busy === null
       ? this.say(content)
       : this.channel.request('POST', `${this.context}/queue`, { content }));
+  }
+
+  /** Puts back what the sandbox has set aside after a command. */
+  bringBack(id: string): Promise<BroughtBack> {
+    return this.channel.request('POST', `${this.context}/set-aside/${id}/restore`);
   }
 
   async cancel(jobId: string): Promise<void> {

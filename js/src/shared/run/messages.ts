@@ -220,6 +220,7 @@ export function withCall(
     result: '',
     diff: '',
     effects: [],
+    setAside: null,
     endedAt: null
   };
   return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
@@ -268,6 +269,7 @@ function withResult(state: RunState, message: MessageOf<'tool_result'>): RunStat
     ...outcome(data),
     result: messageText(message),
     diff: data.facts?.diff ?? '',
+    setAside: data.facts?.set_aside ?? null,
     endedAt: created_at
   }));
 }

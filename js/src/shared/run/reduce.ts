@@ -21,6 +21,7 @@ import {
   taskKey,
   type Draft,
   type JobState,
+  type LineEntry,
   type RunState,
   type TaskState
 } from './state';
@@ -399,7 +400,9 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
     case 'reproduction':
       return { ...state, checks: state.checks + 1 };
     case 'history_summary':
-      return withNoticeLine(state, event, data.message, data.text);
+      return withNoticeLine(state, event, data.message, { detail: data.text });
+    case 'left_behind':
+      return withNoticeLine(state, event, data.message, { setAside: data.set_aside });
     case 'reply_progress':
       return { ...state, pace: data };
     case 'restarted':
@@ -430,7 +433,7 @@ function withNoticeLine(
   state: RunState,
   event: Event,
   message: string | null | undefined,
-  detail?: string
+  more: Partial<Pick<LineEntry, 'detail' | 'setAside'>> = {}
 ): RunState {
   return message
     ? withEntry(state, {
@@ -438,7 +441,7 @@ function withNoticeLine(
         id: `notice-${event.seq}`,
         kind: 'notice',
         text: message,
-        ...(detail ? { detail } : {})
+        ...more
       })
     : state;
 }

@@ -13,6 +13,7 @@ import type {
   Question,
   Reproduction,
   Review,
+  SetAside,
   StepStatus,
   Usage
 } from '../types';
@@ -59,6 +60,7 @@ export interface CallEntry extends Placed {
   /** Unified diff, if the tool changed a file. */
   diff: string;
   effects: readonly DataEffect[];
+  setAside: SetAside | null;
   endedAt: string | null;
 }
 
@@ -86,6 +88,7 @@ export interface LineEntry extends Placed {
   text: string;
   /** Details of a notice, shown when opened. */
   detail?: string;
+  setAside?: SetAside;
   /** Replaced by the next notice of its kind. */
   retry?: boolean;
   allowed?: boolean;

@@ -21,7 +21,8 @@ const CALL: CallEntry = {
   output: '',
   result: '41.87',
   diff: '',
-  effects: []
+  effects: [],
+  setAside: null
 };
 
 function show(call: CallEntry, host: CardHost): HTMLElement {

@@ -188,6 +188,7 @@ describe('opening a run', () => {
           checkpoints: 0,
           decisions: [],
           effects: [],
+          setAside: null,
           summaries: []
         },
         ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } }
