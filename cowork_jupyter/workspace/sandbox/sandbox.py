@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ...domain.settings import SandboxChoice, Settings
 from ...domain.set_aside import BroughtBack
+from ...domain.settings import SandboxChoice, Settings
 from ..no_follow import hold
 from ..workspace import Workspace
 from .autorun import NOTHING_OPENED, Opened
