@@ -20,6 +20,7 @@ from .cage import SECRET, WAYS, Cage
 from .house import House
 
 pytest_configure = quick.configure
+collect_ignore = [] if os.getuid() == 0 else ["test_ordinary_user.py"]
 
 SECRETS = (
     *(".ssh/id_ed25519", ".aws/credentials", ".config/gcloud/key.json", ".netrc", ".pypirc"),
