@@ -43,7 +43,7 @@ from .rules import (
     matches_path,
     read_rule,
 )
-from .shell import ANY_HOST, analyse
+from .shell import ANY_HOST, CommandEffect, analyse, names_more_programs
 
 _VERBS = {"create_file": "creates", "create_notebook": "creates", "delete_file": "deletes"}
 UNCONFINED = (
@@ -297,7 +297,10 @@ def _says_enough(rule: Rule, part: CallPart) -> bool:
     if len(rule.words) == 1:
         return not needed and not part.always_ask_reason
     said = analyse(shlex.join(rule.words)).commands
-    return bool(said) and needed <= must_be_named(said[0])
+    if not said or not needed <= must_be_named(said[0]):
+        return False
+    names_programs = CommandEffect.RUNS_PROGRAMS in needed
+    return not (names_programs and names_more_programs(part.command.words, len(rule.words)))
 
 
 def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:

@@ -40,6 +40,7 @@ WRAPPERS = {
     "env": f"env {RM}",
     "env with an option": f"env -u X {RM}",
     "env that splits a string": f"env -S '{RM}'",
+    "env that splits a string, attached": f"env -vS'{RM}'",
     "command": f"command {RM}",
     "exec": f"exec {RM}",
     "builtin eval": f"builtin eval '{RM}'",

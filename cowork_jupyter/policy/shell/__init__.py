@@ -8,7 +8,7 @@ from .analysis import analyse
 from .git import configures_git
 from .hosts import ANY_HOST, HOST
 from .model import Analysis, CommandEffect, SimpleCommand
-from .table import is_always_allowable, matches_prefix
+from .table import is_always_allowable, matches_prefix, names_more_programs
 
 __all__ = [
     "ANY_HOST",
@@ -20,4 +20,5 @@ __all__ = [
     "configures_git",
     "is_always_allowable",
     "matches_prefix",
+    "names_more_programs",
 ]

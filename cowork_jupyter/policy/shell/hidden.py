@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .git import without_globals
 from .lexer import ASSIGNMENT
 from .model import CommandEffect
-from .options import ANYWHERE, Program
+from .options import ANYWHERE, Program, given
 from .running import SHELLS
 from .table import PROGRAMS, program_name
 from .words import Word
@@ -24,6 +25,9 @@ MAX = 64
 
 _PYTHONS = frozenset(["python", "pypy"])
 _PYTHON_FLAG = re.compile(r"([cmWX])(.*)", re.DOTALL)
+_OWN_WAY = frozenset(["env", "find", "make", "gmake"])
+"""Programs whose flags name no command line."""
+_ENV_SPACES = re.compile(r"\\_|[\v\f]")
 _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
 
 
@@ -61,11 +65,15 @@ class HiddenCommands:
         row = PROGRAMS.get(name)
         if row and row.wraps == ANYWHERE:
             yield from (rest[at:] for at in range(len(rest)))
-            for text in rest:
-                if " " in text:
-                    yield from self.read(text)
+            for text in filter(_has_words, rest):
+                yield from self.read(text)
+                if text.startswith("-"):
+                    yield from self.read(text[2:])
+                    yield from self.read(text.partition("=")[2])
         elif row and row.wraps is not None:
             yield from _wrapped(name, row, rest)
+            if name == "env":
+                yield from _split_by_env(row, rest)
         elif name == "git":
             yield from self._git(words)
         elif program_name(name) in _PYTHONS:
@@ -100,6 +108,30 @@ def _wrapped(name: str, row: Program, rest: Argv) -> Iterator[Argv]:
     while name in _TAKES_ASSIGNMENTS and inner and ASSIGNMENT.match(inner[0]):
         del inner[0]
     yield tuple(inner[row.wraps :])
+
+
+def _split_by_env(row: Program, rest: Argv) -> Iterator[Argv]:
+    """`env -S "-i rm x" y` is `env -i rm x y`: its flags end before the command."""
+    assert row.flags is not None
+    for argument in row.arguments(CommandEffect.RUNS_PROGRAMS):
+        for text, after in given(rest, argument):
+            before = [Word(word, word) for word in rest[: len(rest) - len(after) - 1]]
+            parsed = row.flags.parse(before, permuted=False)
+            if parsed.unknown or not parsed.operands:
+                yield ("env", *_words_of_env(text), *after)
+
+
+def _words_of_env(text: str) -> list[str]:
+    """Its own quoting is that of a shell, but for some escapes that are spaces."""
+    text = _ENV_SPACES.sub(" ", text)
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _has_words(text: str) -> bool:
+    return len(text.split()) > 1
 
 
 def _python(rest: Argv) -> Iterator[Argv]:
@@ -145,13 +177,10 @@ def _strings(name: str, rest: Argv) -> Iterator[str]:
     elif name == "alias":
         yield from (text.partition("=")[2] for text in rest if "=" in text)
     row = PROGRAMS.get(name)
-    flags = row.arguments(CommandEffect.RUNS_PROGRAMS) if row and name != "find" else ()
-    for at, text in enumerate(rest):
-        flag, equals, value = text.partition("=")
-        if flag in flags and flag.startswith("-"):
-            yield value if equals else " ".join(rest[at + 1 : at + 2])
-        elif flag == "--checkpoint-action":
-            yield value.removeprefix("exec=")
+    flags = row.arguments(CommandEffect.RUNS_PROGRAMS) if row and name not in _OWN_WAY else ()
+    for flag in flags:
+        if flag.startswith("-"):
+            yield from (text.removeprefix("exec=") for text, _ in given(rest, flag))
 
 
 def _find(name: str, rest: Sequence[str]) -> Iterator[Argv]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -27,9 +27,24 @@ def mentions(texts: Sequence[str], argument: str) -> bool:
     return any(_is(text, argument) for text in texts)
 
 
+def given(texts: Sequence[str], argument: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each value of this option, attached to it or in the next word, and the words after that."""
+    for at, text in enumerate(texts):
+        if not _is(text, argument):
+            continue
+        alone = len(argument) == 2
+        attached = text[text.index(argument[1], 1) + 1 :] if alone else text.partition("=")[2]
+        if attached:
+            yield attached.removeprefix("="), texts[at + 1 :]
+        elif texts[at + 1 :]:
+            yield texts[at + 1], texts[at + 2 :]
+
+
 def _is(text: str, argument: str) -> bool:
     if argument == "@":  # a file with further arguments
         return text.startswith("@")
+    if argument == "=":  # a variable that is set
+        return "=" in text and not text.startswith("-")
     if not argument.startswith("-"):
         return text == argument
     option = text.partition("=")[0]

@@ -157,6 +157,7 @@ _BUILDERS: dict[str, Program] = {
         "make gmake",
         _runs(
             tells=_VERSION,
+            runs="--eval -E --file --makefile -f --directory -C --include-dir -I =",
             installs_built="install uninstall",
             deletes="clean distclean mrproper",
             sends="deploy publish upload release push",

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .model import CommandEffect, SimpleCommand
-from .options import NO_FLAGS, Program
+from .options import NO_FLAGS, Program, mentions
 from .running import RUNNING
 from .simple_programs import CHANGING, LOOKING, TELLING
 
@@ -37,7 +37,8 @@ _LANGUAGES: dict[str, Program] = {
     "sed": _language({CommandEffect.WRITES: "-i --in-place"}),
     "tar": _language(
         {
-            _RUNS: "--to-command -I --use-compress-program --rsh-command --info-script -F",
+            _RUNS: "--to-command -I --use-compress-program --rsh-command --info-script -F"
+            " --checkpoint-action",
             CommandEffect.DELETES: "--remove-files",
         }
     ),
@@ -101,6 +102,12 @@ def is_always_allowable(command: SimpleCommand) -> bool:
     name = program_name(command.words[0])
     row = row_of(name)
     return "/" not in name and (row is None or row.kept)
+
+
+def names_more_programs(words: Sequence[str], after: int) -> bool:
+    """Whether the words after the first ones give it further programs to run."""
+    row = row_of(words[0])
+    return row is not None and any(mentions(words[after:], each) for each in row.arguments(_RUNS))
 
 
 def matches_prefix(words: Sequence[str], prefix: Sequence[str]) -> bool:

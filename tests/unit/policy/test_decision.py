@@ -307,6 +307,9 @@ def test_every_command_of_a_line_must_be_allowed_by_itself() -> None:
         "true; " * 60 + "rm x",
         "FOO=1 rm x",
         "env rm x",
+        "env -S'rm -rf src'",
+        "env -vS 'rm -rf src'",
+        "env --split-string='rm -rf src'",
         "nohup rm x",
         "sh -c 'rm x'",
         "echo $(rm x)",
@@ -391,6 +394,22 @@ def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
         "bash -c some-tool",
         "python x.py -o/etc/x",
         "make DESTDIR=/usr all",
+        "make '--eval=$(shell some-tool)'",
+        "make --ev=x: all",
+        "make -E x:",
+        "make SHELL=./x",
+        "make CC=./x all",
+        "make CFLAGS+=-fplugin=./x",
+        "make -f other.mk",
+        "make -sfother.mk",
+        "make --makefile=other.mk",
+        "make -C sub",
+        "make --directory sub",
+        "make --include-dir=sub",
+        "make -I sub",
+        "gmake -kC sub",
+        "make MAKEFILES=other.mk",
+        "make -- SHELL=./x",
     ],
 )
 def test_a_rule_of_one_word_allows_no_more_than_reading_and_computing(text: str) -> None:
@@ -418,12 +437,26 @@ def test_a_rule_of_one_word_allows_reading_and_computing(text: str) -> None:
         ("git checkout -b new", "git checkout -b"),
         ("git reset --soft x", "git reset --soft"),
         ("make install x", "make install"),
+        ("make -C sub all", "make -C sub"),
         ("timeout 5 some-tool x", "timeout 5 some-tool"),
         ("coverage run x.py", "coverage run"),
     ],
 )
 def test_a_rule_allows_what_its_words_say(text: str, words: str) -> None:
     assert command(text, rule(ALLOW, f"execute_command({words})")) is ALLOW
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("make -C sub --eval=x:", "make -C sub"),
+        ("make -f a.mk -f b.mk", "make -f a.mk"),
+        ("make CC=gcc SHELL=./x", "make CC=gcc"),
+        ("bash -c some-tool -c other-tool", "bash -c some-tool"),
+    ],
+)
+def test_a_rule_that_names_one_program_covers_no_other(text: str, words: str) -> None:
+    assert command(text, rule(ALLOW, f"execute_command({words})")) is ASK
 
 
 @pytest.mark.parametrize(

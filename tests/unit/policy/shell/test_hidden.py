@@ -10,6 +10,20 @@ WRAPPED = [
     "env rm x",
     "env -i -u B A=1 rm x",
     "env -S 'rm x'",
+    "env -S'rm x'",
+    'env -S "rm x" y',
+    "env -vS 'rm x'",
+    "env -ivS'rm x'",
+    "env -u A -S'rm x'",
+    "env -S'-i A=1 rm' x",
+    "env -S'-S\"rm x\"'",
+    "env -S '\\_rm\\_x'",
+    "env --split-string='rm x'",
+    "env --split-string 'rm x'",
+    "env --s='rm x'",
+    "env --argv0 y -S'rm x'",
+    "/usr/bin/env -S'rm x'",
+    "nice env -S'rm x'",
     "/usr/bin/env rm x",
     "/bin/rm x",
     "./../../bin/rm x",
@@ -19,6 +33,8 @@ WRAPPED = [
     "sudo --unknown rm x",
     "doas rm x",
     "su -c 'rm x'",
+    "su -c'rm x'",
+    "su --command='rm x'",
     "nohup rm x",
     "setsid -w rm x",
     "timeout 5 rm x",
@@ -69,6 +85,9 @@ WRAPPED = [
     "sort --compress-program='rm x' a",
     "rg --pre 'rm x' a",
     "rsync -e 'rm x' a b",
+    "rsync -ave'rm x' a b",
+    "tar cf a b -I'rm x'",
+    "man -P'rm x' a",
     "ssh host rm x",
     "ssh host 'ls; rm x'",
     "docker run --rm -v a:b image rm x",
@@ -95,7 +114,7 @@ def test_git_is_seen_without_its_own_flags() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["timeout 5 grep -r rm .", "sudo echo rm", "env A=rm ls", "echo rm x"]
+    "text", ["timeout 5 grep -r rm .", "sudo echo rm", "env A=rm ls", "env ls -S rm", "echo rm x"]
 )
 def test_words_that_are_only_arguments_are_not_taken_for_commands(text: str) -> None:
     (command,) = analyse(text).commands
