@@ -30,7 +30,7 @@ from . import (  # noqa: F401 (they register themselves)
 )
 from .api_messages import check_raise
 from .calls import Call, initiator_of, own_job
-from .openapi import OpenApi, describe_api
+from .openapi import OpenApi, description_of
 from .routes import table
 
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
@@ -39,7 +39,7 @@ MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 @table.get("openapi.json", OpenApi)
 async def openapi(_call: Call) -> BaseModel:
     """The OpenAPI description of all routes."""
-    return describe_api(table)
+    return await asyncio.to_thread(description_of, table)
 
 
 @table.get("health", Health, query=models.HealthQuery, kernel=True)

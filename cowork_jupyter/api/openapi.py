@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from threading import Lock
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -85,6 +87,20 @@ class OpenApi(BaseModel):
     openapi: str
     info: dict[str, Any]
     paths: dict[str, Any]
+
+
+_one_at_a_time = Lock()
+
+
+def description_of(table: RouteTable) -> OpenApi:
+    """The same as `describe_api`, made once for all who ask at the same time or later."""
+    with _one_at_a_time:
+        return _described(table)
+
+
+@cache
+def _described(table: RouteTable) -> OpenApi:
+    return describe_api(table)
 
 
 def describe_api(table: RouteTable) -> OpenApi:

@@ -7,7 +7,9 @@ import json
 from typing import Any
 
 import pytest
+from pydantic.json_schema import models_json_schema
 
+from cowork_jupyter.api import openapi
 from tests.scripted import ScriptedServer, call, plan, stall, text
 
 from .api import Api
@@ -277,6 +279,21 @@ async def test_bad_queries_are_refused(api: Api, query: str) -> None:
 async def test_the_wrong_method_is_told_the_right_one(api: Api) -> None:
     error = await api.refused("DELETE", "health", status=405, code="method_not_allowed")
     assert "GET" in error["message"]
+
+
+async def test_openapi_is_made_once_for_everybody(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    def count(*args: Any, **more: Any) -> Any:
+        made.append(args)
+        return models_json_schema(*args, **more)
+
+    monkeypatch.setattr(openapi, "models_json_schema", count)
+    answers = await asyncio.gather(*(api.fetch("GET", "openapi.json") for _ in range(3)))
+    assert len({answer.body for answer in answers}) == 1
+    assert len(made) <= 1
 
 
 async def test_openapi_describes_every_route(api: Api) -> None:

@@ -46,6 +46,16 @@ async def test_without_the_package_it_says_which_is_needed(
     assert "pip install 'cowork-jupyter[mcp]'" in error["message"]
 
 
+async def test_a_body_that_is_nested_too_deeply_is_refused(api: Api) -> None:
+    api._headers |= {
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+    }
+    deep = b'{"params": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    answer = await api.fetch("POST", "mcp", deep)
+    assert answer.code == 400, answer.body
+
+
 async def test_a_browser_needs_the_xsrf_token(jp_serverapp: Any, http_server_client: Any) -> None:
     visitor, xsrf = await as_visitor(http_server_client, jp_serverapp)
     await visitor.refused("POST", "mcp", HELLO, status=403)

@@ -178,6 +178,19 @@ async def test_a_body_that_is_too_large_goes_nowhere(api: Api, scripted: Scripte
     assert scripted.requests == []
 
 
+async def test_a_body_that_is_nested_too_deeply_goes_nowhere(
+    api: Api, client: openai.AsyncOpenAI, scripted: ScriptedServer
+) -> None:
+    deep = b'{"model": "scripted", "messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    error = await api.refused("POST", CHAT, deep, status=400, code="bad_json")
+    assert (error["type"], error["param"]) == ("invalid_request_error", None)
+    assert error["message"] == "The body is nested too deeply."
+    with pytest.raises(openai.BadRequestError) as found:
+        await client.post("/chat/completions", cast_to=object, content=deep)
+    assert found.value.code == "bad_json"
+    assert scripted.requests == []
+
+
 async def test_other_methods_are_refused(api: Api) -> None:
     await api.refused("PUT", "v1/models", {}, status=405, code="method_not_allowed")
     await api.refused("GET", CHAT, status=405, code="method_not_allowed")

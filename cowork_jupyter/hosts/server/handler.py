@@ -77,15 +77,18 @@ class CallerMixin(ExtensionHandlerMixin):
         """Answer every failure with the API's error object; never send a traceback."""
         handler: Any = self
         error = kwargs.get("exc_info", (None, None))[1]
-        known = getattr(error, "as_dict", None)
-        if known and error:
+        if error and hasattr(error, "as_dict"):
             status_code = status_of(error)
             handler.set_status(status_code)
-        body = known() if known else _error_object(status_code, error)
-        if known and status_code == 405:
+        body = self.error_object(status_code, error)
+        if status_code == 405 and "allow" in body["details"]:
             handler.set_header("Allow", ", ".join(body["details"]["allow"]))
         handler.set_header("Content-Type", "application/json")
         handler.finish(json.dumps({"error": body}))
+
+    def error_object(self, status: int, error: BaseException | None) -> dict[str, Any]:
+        known = getattr(error, "as_dict", None)
+        return known() if known else _error_object(status, error)
 
 
 KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)

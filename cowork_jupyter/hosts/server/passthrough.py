@@ -68,6 +68,11 @@ class PassthroughHandler(ApiHandler):
 
     get = post = put = delete = patch = head = dispatch
 
+    def error_object(self, status: int, error: BaseException | None) -> dict[str, Any]:
+        """As clients of the OpenAI API read it, beside our own fields."""
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        return super().error_object(status, error) | {"type": kind, "param": None}
+
     async def _forward(self, name: str) -> None:
         from ...api.calls import MAX_BODY_SIZE
         from ...api.errors import TooLarge
@@ -130,9 +135,13 @@ class PassthroughHandler(ApiHandler):
 
 
 def _model_of(body: bytes) -> str:
-    """Empty if unreadable; the model server refuses that itself."""
+    """Empty if it is not JSON; the model server refuses that itself."""
+    from ...api.errors import MalformedRequest
+
     try:
         model = json.loads(body)["model"]
+    except RecursionError:
+        raise MalformedRequest("The body is nested too deeply.") from None
     except (ValueError, KeyError, TypeError):
         return ""
     return model if isinstance(model, str) else ""
