@@ -17,7 +17,7 @@ from .calls import CallPart, Preview, ProposedCall, Risk
 from .kernel_code import UNSEEN, commands_in
 from .paths import AnchorDirs, Target, target_of
 from .pins import Pinned
-from .protected import is_secret, protection
+from .protected import covered_by_another_name, is_secret, protection
 from .repository import addresses_of, doubt_about_git
 from .rules import COMMAND_TOOL, DELEGATE, NETWORK
 from .shell import ANY_HOST, Analysis, CommandEffect, SimpleCommand, analyse, is_always_allowable
@@ -159,7 +159,8 @@ def _protected(target: Target | None, anchors: AnchorDirs, *, reads: bool) -> st
     if target is None:
         return None
     if reads:
-        return "it may contain secrets" if is_secret(target) else None
+        secret = is_secret(target) or covered_by_another_name([target.real], anchors)
+        return "it may contain secrets" if secret else None
     return protection(target, anchors.root)
 
 

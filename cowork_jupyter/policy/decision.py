@@ -30,6 +30,7 @@ from .call_parts import (
 from .calls import CallPart, ProposedCall, Risk
 from .grant import Grant
 from .paths import AnchorDirs, literal_pattern
+from .protected import covered_by_another_name
 from .rules import (
     COMMAND_TOOL,
     NETWORK,
@@ -200,6 +201,7 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
             candidate for candidate in candidates if candidate.is_bare or candidate.head in heads
         ]
     matching = [rule for rule in candidates if _is_about(rule, part, context.anchors)]
+    matching += _about_other_names(candidates, part, context.anchors)
     for rule in _with_effect(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
         said = f"The rule '{rule}' denies {part.label}.{why}"
@@ -301,6 +303,17 @@ def _says_enough(rule: Rule, part: CallPart) -> bool:
         return False
     names_programs = CommandEffect.RUNS_PROGRAMS in needed
     return not (names_programs and names_more_programs(part.command.words, len(rule.words)))
+
+
+def _about_other_names(
+    rules: Sequence[Rule], part: CallPart, anchors: AnchorDirs
+) -> Iterator[Rule]:
+    """Rules that deny or ask about another name of the same file."""
+    strict = [rule for rule in rules if rule.counts_as is not Effect.ALLOW and not rule.is_bare]
+    targets = part.below or ((part.target,) if part.target else ())
+    paths = {target.real for target in targets} if strict else set[str]()
+    if paths and (found := covered_by_another_name(paths, anchors, strict)):
+        yield from (rule for rule in strict if covered_by_another_name(found, anchors, [rule]))
 
 
 def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:

@@ -126,6 +126,12 @@ class PathPattern:
         self._literal_folder = f"{self._literal}/"
         self._head = "" if "{" in rest else _literal_head(rest)
 
+    def literal(self, anchors: AnchorDirs) -> str | None:
+        """The one path that it names; None if it may cover others."""
+        if self._literal is None:
+            return None
+        return f"{getattr(anchors, self._anchor).rstrip('/')}/{self._literal}"
+
     def matches(self, path: str, anchors: AnchorDirs) -> bool:
         """Whether an absolute path, or a folder above it, matches."""
         relative = _relative(path, getattr(anchors, self._anchor))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 from ..workspace.start_up import known_start_up, start_up
-from .paths import AnchorDirs, Target, relative_to
+from .links import has_other_names, other_names
+from .paths import AnchorDirs, Target, pattern_of, relative_to
 from .rules import Rule, matches_path
 from .shell.model import names
 
@@ -119,10 +120,35 @@ _INSTALLED = _NOT_ENTERED | {"lib", "lib64", "include", "share", "pkgs"}
 
 
 def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
-    """Files and whole folders that are secret, or that one of the rules covers.
+    """Files and whole folders that are secret, or that one of the rules covers, by any name.
 
     Each with its inode: a replacement is another one, and has to be hidden again.
     """
+    return _with_other_names(_covered_files(anchors, rules, secrets=True), anchors, rules)
+
+
+def covered_by_another_name(
+    paths: Iterable[str], anchors: AnchorDirs, rules: Sequence[Rule] = ()
+) -> set[str]:
+    """Which of these are names of files that one of the rules covers; without rules, of secret
+    ones.
+    """
+    linked = set(filter(has_other_names, paths))
+    if not linked:
+        return linked
+    covered = _covered_files(anchors, rules, secrets=not rules)
+    return linked & _with_other_names(covered, anchors, rules).keys()
+
+
+def _with_other_names(
+    covered: dict[str, int], anchors: AnchorDirs, rules: Sequence[Rule]
+) -> dict[str, int]:
+    named = (pattern_of(rule.pattern or "").literal(anchors) for rule in rules if not rule.is_bare)
+    elsewhere = [path for path in named if path and relative_to(path, anchors.root) is None]
+    return covered | other_names({*covered, *elsewhere}, anchors.root)
+
+
+def _covered_files(anchors: AnchorDirs, rules: Sequence[Rule], *, secrets: bool) -> dict[str, int]:
     about = [rule for rule in rules if not rule.is_bare]
     found, waiting = dict[str, int](), [anchors.root]
     while waiting:
@@ -134,18 +160,20 @@ def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
         is_environment = _ENVIRONMENT_MARKS.intersection(entry.name for entry in listed)
         closed = _INSTALLED if is_environment else _NOT_ENTERED
         for entry in listed:
-            if _is_hidden(entry, about, anchors):
+            if (secrets and _is_secret_entry(entry, anchors)) or _is_covered(entry, about, anchors):
                 found[entry.path] = entry.inode()
             elif entry.is_dir(follow_symlinks=False) and entry.name not in closed:
                 waiting.append(entry.path)
     return found
 
 
-def _is_hidden(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:
+def _is_secret_entry(entry: os.DirEntry[str], anchors: AnchorDirs) -> bool:
     # A file is judged by its name, because all folders above it were checked; a folder by its path
     # in the workspace.
     is_folder = entry.is_dir(follow_symlinks=False)
-    if _is_secret(entry.path[len(anchors.root) :] if is_folder else f"/{entry.name}"):
-        return True
+    return _is_secret(entry.path[len(anchors.root) :] if is_folder else f"/{entry.name}")
+
+
+def _is_covered(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:
     target = Target(entry.path, entry.path)
     return any(matches_path(rule, target, anchors) for rule in rules)

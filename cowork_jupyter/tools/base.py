@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
@@ -31,6 +31,7 @@ from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.calls import Preview
 from ..policy.decision import may_use
+from ..policy.links import has_other_names
 from ..policy.paths import AnchorDirs, target_of
 from ..policy.protected import hidden_files, is_secret
 from ..policy.rules import Rule, matches_path
@@ -100,11 +101,16 @@ class Clearance:
     def guard(self, workspace: Workspace) -> Workspace:
         anchors = AnchorDirs.of(workspace.root)
 
+        @cache
+        def hidden() -> dict[str, int]:
+            return self.hidden_files(workspace)
+
         def hides(path: str) -> bool:
             target = target_of(anchors, path)
-            return is_secret(target) or any(
+            covered = is_secret(target) or any(
                 not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
             )
+            return covered or (has_other_names(target.real) and target.real in hidden())
 
         return GuardedWorkspace(workspace, self.pins, hides)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,63 @@ async def test_a_link_with_another_name_to_a_denied_file(house: House) -> None:
     house.says_yes()
     assert code(await house.attempt("read_file", path="mine.txt")) == "denied"
     assert "private words" not in house.sent_to_model()
+
+
+ON_A_SECOND_NAME: dict[str, dict[str, Any]] = {
+    "read_file": {"path": "mine.csv"},
+    "describe_table": {"path": "mine.csv"},
+    "query_table": {"paths": ["mine.csv"], "sql": "SELECT * FROM mine"},
+    "execute_command": {"command": "cat mine.csv"},
+    "update_file": {"path": "mine.csv", "old_text": "private", "new_text": "public"},
+}
+
+
+@pytest.mark.parametrize("tool", ON_A_SECOND_NAME)
+@pytest.mark.parametrize("rule", ["/private/**", "x.txt", "/private/x.txt"])
+async def test_a_second_name_of_a_denied_file(house: House, tool: str, rule: str) -> None:
+    (house.root / "mine.csv").hardlink_to(house.root / "private" / "x.txt")
+    house.rule("deny", f"{'update_file' if tool == 'update_file' else 'read_file'}({rule})")
+    house.look()
+    house.says_yes()
+    assert code(await house.attempt(tool, **ON_A_SECOND_NAME[tool])) == "denied"
+    assert "private words" not in house.sent_to_model() or tool == "update_file"
+
+
+@pytest.mark.parametrize("tool", ["grep", "query_table", "execute_command"])
+async def test_a_search_that_comes_across_a_second_name(house: House, tool: str) -> None:
+    (house.root / "data").mkdir()
+    (house.root / "data" / "mine.csv").hardlink_to(house.root / "private" / "x.txt")
+    (house.root / "data" / "yours.csv").write_text("open words\n")
+    house.rule("deny", "read_file(/private/**)")
+    house.look()
+    asked: dict[str, dict[str, Any]] = {
+        "grep": {"pattern": "words"},
+        "query_table": {"paths": ["data/*.csv"], "sql": "SELECT * FROM data"},
+        "execute_command": {"command": "grep -r words data"},
+    }
+    await house.attempt(tool, **asked[tool])
+    assert "private words" not in house.sent_to_model()
+
+
+async def test_a_second_name_of_a_denied_file_outside(house: House) -> None:
+    (house.root / "mine.csv").hardlink_to(house.home / ".bashrc")
+    house.rule("deny", f"read_file(/{house.home}/.bashrc)")
+    house.look()
+    assert code(await house.attempt("read_file", path="mine.csv")) == "denied"
+
+
+async def test_a_second_name_of_a_secret_asks(house: House) -> None:
+    (house.root / "mine.csv").hardlink_to(house.root / ".env")
+    house.look()
+    assert code(await house.attempt("read_file", path="mine.csv")) == "denied_by_user"
+
+
+async def test_a_file_with_harmless_names_is_read(house: House) -> None:
+    (house.root / "mine.csv").hardlink_to(house.root / "a.py")
+    house.rule("deny", "read_file(/private/**)")
+    house.look()
+    assert (await house.attempt("read_file", path="mine.csv"))["ok"]
+    assert "answer = 42" in house.sent_to_model()
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,31 @@ async def test_what_a_rule_keeps_from_being_read_is_hidden(cage: Cage, run: Run)
     assert SECRET not in said
 
 
+@pytest.mark.parametrize("rule", ["salaries.csv", "/private/**", "{home}/salaries.csv"])
+async def test_so_is_its_second_name(cage: Cage, run: Run, rule: str) -> None:
+    first, second = cage.root / "salaries.csv", cage.root / "node_modules" / "mine.csv"
+    if "private" in rule:
+        first = cage.root / "private" / "deep" / "salaries.csv"
+    elif "home" in rule:
+        first = cage.home / "salaries.csv"
+    for path in (first, second):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    first.write_text(SECRET)
+    second.hardlink_to(first)
+    (second.parent / "other.csv").write_text("plain")
+    text = f"read_file({rule.format(home=f'/{cage.home}')})"
+    clearance = Clearance(unreadable=(read_rule(Effect.DENY, text, Scope.SESSION),))
+    for path in (first, second):
+        assert SECRET not in await run(f"print(open({str(path)!r}).read())", clearance)
+    assert "plain" in await run("print(open('node_modules/other.csv').read())", clearance)
+
+
+async def test_the_second_name_of_a_secret_is_hidden(cage: Cage, run: Run) -> None:
+    (cage.root / ".env").write_text(SECRET)
+    (cage.root / "mine.csv").hardlink_to(cage.root / ".env")
+    assert SECRET not in await run("print(open('mine.csv').read())")
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "192.0.2.1"])
 async def test_there_is_no_network(run: Run, address: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
