@@ -7,6 +7,7 @@ What counts is the disk, the process list, and what arrived at the other end.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -220,6 +221,20 @@ async def test_code_that_gets_hold_of_the_line_only_loses_its_process(run: Run) 
     )
     assert "variables are gone" in said
     assert "2" in await run("1 + 1")
+
+
+async def test_what_it_forked_does_not_keep_a_dead_process_running(run: Run) -> None:
+    async with asyncio.timeout(30):
+        said = await run(
+            """
+            import os, time
+            if os.fork() == 0:
+                os.setsid()
+                time.sleep(600)
+            os.kill(os.getpid(), 9)
+            """
+        )
+    assert "its process ended with" in said
 
 
 async def test_memory_is_bounded(cage: Cage) -> None:

@@ -9,7 +9,7 @@ import signal
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -78,6 +78,7 @@ class ScratchProcess:
     _requests: int = 0
     _is_gone: bool = False
     usable: bool = True
+    _watching: asyncio.Task[None] = field(init=False)
 
     @classmethod
     async def start(
@@ -103,6 +104,7 @@ class ScratchProcess:
                 command = await stack.enter_async_context(sandbox.running(launch))
             process = cls(command, setup.hidden, ours, stack, bytearray())
             await process._until_ready()
+            process._watching = asyncio.create_task(process._hang_up_at_its_end())
             process._closing = stack.pop_all()
             return process
 
@@ -130,12 +132,19 @@ class ScratchProcess:
     async def end(self) -> str:
         """Kill it and all it started; returns how it had ended by itself, if it had."""
         self.usable = False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS if self._is_gone else 0):
-                await self.command.wait()
+        if self._is_gone:
+            await asyncio.wait({self._watching}, timeout=LAST_WORDS)
+        self._watching.cancel()  # only one can wait for its guard
+        await asyncio.gather(self._watching, return_exceptions=True)
         await self._closing.aclose()
         code = self.command.returncode or 0
         return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+    async def _hang_up_at_its_end(self) -> None:
+        """What it has forked may outlive it, holding its end of the line; nobody waits for that."""
+        await self.command.wait()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RD)  # what has arrived can still be read
 
     async def _write(self, text: str, descriptors: Sequence[int] = ()) -> None:
         """A partial line would leave a process that understands nothing any more."""

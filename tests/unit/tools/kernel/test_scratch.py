@@ -229,6 +229,30 @@ async def test_a_crash_is_said_and_the_next_code_starts_anew(context: ToolContex
     assert "NameError" in await fails(context, "x")
 
 
+@pytest.mark.parametrize("death", ["os.kill(os.getpid(), 9)", "os._exit(3)"])
+@pytest.mark.parametrize("setsid", ["", "os.setsid(); "])
+async def test_a_dead_process_does_not_wait_for_what_it_forked(
+    context: ToolContext, death: str, setsid: str
+) -> None:
+    code = f"""
+import os, time
+child = os.fork()
+if child == 0:
+    {setsid}time.sleep(600)
+print('forked', child, flush=True)
+time.sleep(0.2)
+{death}
+"""
+    heard: list[str] = []
+    async with asyncio.timeout(30):
+        said = await fails(replace(context, output=heard.append), code)
+    assert "its process ended with" in said
+    assert "forked" in "".join(heard)
+    child = int("".join(heard).split()[1])
+    assert not Path(f"/proc/{child}").exists()  # noqa: ASYNC240 - it takes no time
+    assert await run(context, "1") == "1"
+
+
 async def test_who_was_quiet_for_long_is_told_that_variables_are_gone(
     context: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
