@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from ..domain.contexts import Job, JobStatus
@@ -14,7 +15,7 @@ from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.health import Problem
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
-from ..store import Store, Transaction
+from ..store import JobEnd, Store, Transaction
 from ..store.journal import Journal
 from ..store.recovery import interrupt_parts
 from .ask.inquiries import status_of, withdraw
@@ -49,6 +50,8 @@ class Jobs:
         return self._begin(job, work)
 
     def restart(self, stopped: Job, work: Work) -> Job:
+        if stopped.id in self._unstored:
+            raise self._unstored[stopped.id]  # its end, once stored, would end the new run
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, stopped.context_id)
             fresh = {"status": status_of(tx, stopped.id), "error": None, "completed_at": None}
@@ -140,47 +143,46 @@ class Jobs:
                 self._on_end(self._journal.store.job(job.id))
 
     async def _end_with_retry(self, job: Job, outcome: Outcome) -> bool:
-        """Retry while the end cannot be stored (a full disk): the job would seem to run for ever.
+        """Retry while the end cannot be stored (a full disk); until then only readers here see it.
 
         Returns False if the service stops first; the next one then recovers the job.
         """
+        ends = self._journal.store.unstored_ends
+        end = JobEnd(outcome.status, outcome.error, now())
         task = asyncio.current_task()
         assert task is not None
         self._stopping.add(task)  # it has nothing left to cancel
         try:
             while True:
                 try:
-                    self._end(job, outcome)
+                    self._end(job, end)
                     return True
+                except NotFound:
+                    raise
                 except CoworkError as error:
-                    if not error.retryable:
-                        raise
                     if job.id not in self._unstored:
                         logger.warning("The end of job %s waits: %s", job.id, error.message)
                     self._unstored[job.id] = error
+                    ends[job.id] = replace(end, error=end.error or error.message)
                 if self.closing:
                     return False
                 await asyncio.sleep(RETRY_SECONDS)
         finally:
             self._unstored.pop(job.id, None)
+            ends.pop(job.id, None)
 
-    def _end(self, job: Job, outcome: Outcome) -> None:
+    def _end(self, job: Job, end: JobEnd) -> None:
         with self._journal.transaction() as tx:
-            if outcome.status is JobStatus.FAILED:
+            if end.status is JobStatus.FAILED:
                 interrupt_parts(tx, tx.job(job.id))  # what could not say itself how it ended
-            if outcome.status is JobStatus.FAILED and outcome.error:
-                tx.append_message(_error_message(job, outcome.error))
-                tx.append_event(job.context_id, ErrorReported(message=outcome.error), job.id)
-            ended = {
-                "status": outcome.status,
-                "error": outcome.error,
-                "completed_at": now(),
-            }
-            if outcome.status is not JobStatus.INTERRUPTED:
+            if end.status is JobStatus.FAILED and end.error:
+                tx.append_message(_error_message(job, end.error))
+                tx.append_event(job.context_id, ErrorReported(message=end.error), job.id)
+            if end.status is not JobStatus.INTERRUPTED:
                 for inquiry in tx.pending_inquiries(job.context_id):
                     withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
-            tx.save_job(tx.job(job.id).model_copy(update=ended))
-            completed = JobCompleted(job_id=job.id, status=outcome.status, error=outcome.error)
+            tx.save_job(tx.job(job.id).model_copy(update=vars(end)))
+            completed = JobCompleted(job_id=job.id, status=end.status, error=end.error)
             tx.append_event(job.context_id, completed, job.id)
 
 

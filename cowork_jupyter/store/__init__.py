@@ -10,6 +10,7 @@ from .records import (
     ContextFilter,
     Inquiry,
     InquiryKind,
+    JobEnd,
     Page,
     PlanRevision,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "ContextFilter",
     "Inquiry",
     "InquiryKind",
+    "JobEnd",
     "Page",
     "PlanRevision",
     "Store",

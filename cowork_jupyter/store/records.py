@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, Field
 
+from ..domain.contexts import JobStatus
 from ..domain.events import PlanUpdated, is_within, moved_path
 from ..domain.identity import new_id, now
 from ..domain.plan import Plan, describe_change
@@ -14,6 +15,14 @@ from ..domain.team import rights_of
 
 T = TypeVar("T")
 PENDING = "pending"
+
+
+@dataclass(frozen=True)
+class JobEnd:
+    status: JobStatus
+    error: str | None
+    completed_at: str
+
 
 InquiryKind = Literal["question", "permission"]
 Asker = Literal["model", "limits", "step", ""]

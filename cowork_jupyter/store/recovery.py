@@ -79,7 +79,7 @@ def _try_lock(file: int) -> bool:
     return True
 
 
-_UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
+UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
 _JOB_ERROR = "Cowork stopped before the job ended. You can resume it."
 _CALL_ERROR = ErrorBody(
     code="interrupted",
@@ -151,7 +151,7 @@ def _open_calls(tx: Transaction, job: Job) -> list[tuple[Message, ToolCallData]]
 
 def _interrupt_tasks(tx: Transaction, job: Job) -> None:
     for task in job.tasks:
-        if task.status not in _UNFINISHED:
+        if task.status not in UNFINISHED:
             continue
         stopped = task.model_copy(
             update={"status": StepStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
@@ -167,7 +167,7 @@ def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
     revision = tx.plan(job.context_id, job.plan_revision, job.plan_id)
     if revision is None:
         return
-    stopped = [step for step in revision.plan.steps if step.status in _UNFINISHED]
+    stopped = [step for step in revision.plan.steps if step.status in UNFINISHED]
     if not stopped:
         return
     for step in stopped:

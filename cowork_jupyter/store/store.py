@@ -11,14 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..domain.contexts import Context
+from ..domain.contexts import Context, Job, StepStatus
 from ..domain.events import Event
 from ..domain.redaction import Mask
 from .connection import BUSY_SECONDS, Database
 from .errors import explain, explain_errors
 from .migrations import migrate
 from .reader import Reader
-from .recovery import ProcessLock, interrupt, orphaned_jobs
+from .records import JobEnd
+from .recovery import UNFINISHED, ProcessLock, interrupt, orphaned_jobs
 from .transaction import Transaction
 
 _LOOK_AGAIN = 0.02
@@ -35,6 +36,8 @@ class Store(Reader):
     def __init__(self, path: Path, mask: Mask | None = None) -> None:
         self.path = Path(path)
         self.mask = mask or Mask()
+        self.unstored_ends: dict[str, JobEnd] = {}
+        """Of jobs that have ended while nothing can be written: readers see them as ended."""
         self._database = Database(self.path)
         try:
             with explain_errors(self.path), self._database.alone() as connection:
@@ -65,6 +68,24 @@ class Store(Reader):
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         with explain_errors(self.path), self._database.reading() as connection:
             return connection.execute(sql, values).fetchall()
+
+    def _jobs(self, sql: str, *values: str) -> list[Job]:
+        return [self._as_ended(job) for job in super()._jobs(sql, *values)]
+
+    def _as_ended(self, job: Job) -> Job:
+        end = self.unstored_ends.get(job.id)
+        if end is None:
+            return job
+        cut_off = {"status": StepStatus.INTERRUPTED, "completed_at": end.completed_at}
+        tasks = [
+            task.model_copy(update=cut_off) if task.status in UNFINISHED else task
+            for task in job.tasks
+        ]
+        return job.model_copy(update={**vars(end), "tasks": tasks})
+
+    def active_job(self, context_id: str) -> Job | None:
+        job = super().active_job(context_id)
+        return None if job is None or job.status.is_final else job
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -24,13 +24,15 @@ class Disk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_full = False
+        self.code = "store_full"
         self.refused = 0
         before = Store.transaction
 
         def transaction(store: Store) -> AbstractContextManager[Transaction]:
             if self.is_full:
                 self.refused += 1
-                raise StoreError("The disk is full.", code="store_full", retryable=True)
+                is_full = self.code == "store_full"
+                raise StoreError("The disk is full.", code=self.code, retryable=is_full)
             return before(store)
 
         monkeypatch.setattr(Store, "transaction", transaction)
@@ -55,6 +57,51 @@ async def test_a_job_whose_end_cannot_be_stored_ends_when_it_can(
     disk.is_full = False
     assert (await bench.service.jobs.cancel(job_id)).status.is_final
     assert (await ended(bench, bench.start("second"))).status is JobStatus.COMPLETED
+
+
+@pytest.mark.parametrize("code", ["store_full", "store_unwritable"])
+async def test_a_job_whose_end_cannot_be_stored_is_seen_as_ended(
+    bench: Bench, scripted: ScriptedServer, disk: Disk, code: str
+) -> None:
+    """SQLite calls a file unwritable, too, when there is no room for the one beside it."""
+    disk.code = code
+    jobs, store = bench.service.jobs, bench.service.journal.store
+    scripted.add(text("one two three " * 200, write_size=10, delay=0.001))
+    job_id = bench.start("first")
+    await bench.until(EventType.TEXT_DELTA)
+    assert jobs.get(job_id).status is JobStatus.RUNNING
+    disk.is_full = True
+    await eventually(lambda: jobs.get(job_id).status is not JobStatus.RUNNING)
+    seen = jobs.get(job_id)
+    assert (seen.status, seen.error) == (JobStatus.FAILED, "The disk is full.")
+    assert seen.completed_at
+    assert jobs.of(bench.context.id) == [seen]
+    assert store.active_job(bench.context.id) is None
+    assert jobs.working() == []
+    with pytest.raises(StoreError):
+        jobs.restart(seen, lambda _job: pytest.fail("it ran"))
+    disk.is_full = False
+    stored = await ended(bench, job_id)
+    assert stored == seen
+    check_ended_well(bench, JobStatus.FAILED)
+    with store.transaction() as tx:
+        assert tx.job(job_id) == seen
+
+
+async def test_a_stopped_job_says_why_its_end_is_not_stored(
+    bench: Bench, scripted: ScriptedServer, disk: Disk
+) -> None:
+    scripted.add(stall())
+    job_id = bench.start("first")
+    await bench.until(EventType.TEXT_DELTA)
+    disk.is_full = True
+    with pytest.raises(StoreError):
+        await bench.service.jobs.cancel(job_id)
+    seen = bench.service.jobs.get(job_id)
+    assert seen.status.is_final
+    assert seen.error == "The disk is full."
+    disk.is_full = False
+    assert (await ended(bench, job_id)).status is seen.status
 
 
 async def test_health_says_that_the_end_of_a_job_cannot_be_stored(
