@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -277,7 +278,8 @@ class _AgentRun:
         registry, factory = self.registry, self.factory
         if self.log.role.spec.delegates_to:
             externals = factory.prompts.externals
-            about = (self.context, self.log, self.limits, self.budget)
+            slots = asyncio.Semaphore(factory.settings.max_parallel)
+            about = (self.context, self.log, self.limits, self.budget, slots)
             delegation = Delegation(factory.run, factory.tools, externals, *about)
             registry = registry.plus(delegate_tool(externals, delegation.hand_over))
         if not self.parts.others:
@@ -326,7 +328,9 @@ class _AgentRun:
         return self.log.task_id is None and bool(can_change)
 
 
-async def _not_called(_role: AgentRole, _text: str, _agent: str) -> ToolResult:
+async def _not_called(
+    _role: AgentRole, _text: str, _agent: str, _files: Sequence[str]
+) -> ToolResult:
     raise AssertionError
 
 

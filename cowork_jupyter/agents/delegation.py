@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
@@ -22,7 +23,9 @@ from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .ask.user import deny_unasked, nobody_is_there
 from .external.configured import ExternalAgents
 from .external.run import ExternalTask
+from .file_locks import FileLocks
 from .log import RunLog
+from .run.answer_form import named_files
 from .run.budget import JobBudget
 from .run.limits import RunLimits
 from .run.outcome import Outcome
@@ -39,6 +42,12 @@ class Delegate(ToolParameters):
     task: Annotated[
         str, Field(min_length=1, description="Everything the other agent needs to know.")
     ]
+    files: Annotated[
+        list[str],
+        Field(
+            description="Files that it will create or change; tasks that share none run at once."
+        ),
+    ] = []
 
 
 class DelegateAnywhere(Delegate):
@@ -49,16 +58,16 @@ class DelegateAnywhere(Delegate):
     ] = ""
 
 
-HandOver = Callable[[AgentRole, str, str], Awaitable[ToolResult]]
+HandOver = Callable[[AgentRole, str, str, Sequence[str]], Awaitable[ToolResult]]
 RunAgent = Callable[[Context, AgentRole, str, str, JobBudget, str], Awaitable[Outcome]]
 
 
 def delegate_tool(externals: ExternalAgents, hand_over: HandOver) -> Tool:
-    @tool(category="team", permissions=[])
+    @tool(category="team", permissions=[], waits_itself=True)
     async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
-        """Delegate a task to another role and get its result."""
+        """Delegate a task to another role and get its result. Tasks of one reply run at once."""
         agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
-        return await hand_over(parameters.role, parameters.task, agent)
+        return await hand_over(parameters.role, parameters.task, agent, parameters.files)
 
     return replace(delegate, parameters=DelegateAnywhere if externals.all() else Delegate)
 
@@ -74,8 +83,25 @@ class Delegation:
     log: RunLog
     limits: RunLimits
     budget: JobBudget
+    slots: asyncio.Semaphore
+    locks: FileLocks = field(default_factory=FileLocks)
 
-    async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
+    async def hand_over(
+        self, role: AgentRole, text: str, agent: str = "", files: Sequence[str] = ()
+    ) -> ToolResult:
+        self._check(role, agent)
+        if agent or _can_change(role):
+            await self._ask(role, text, agent)
+        with self.limits.waiting():  # for others, and for the delegate, which has limits of its own
+            async with self.locks.hold(_files_held(role, text, files)), self.slots:
+                ok, summary = await self._carry_out(role, text, agent)
+        if not ok:
+            who = agent or f"The {role}"
+            raise CoworkError(f"{who} failed: {summary}", code="delegate_failed")
+        who = agent or role.spec.label
+        return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
+
+    def _check(self, role: AgentRole, agent: str) -> None:
         if not self.log.role.may_delegate_to(role):
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
@@ -85,8 +111,8 @@ class Delegation:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. Choose one of: {names}."
             raise InvalidInput(why, code="unknown_agent")
-        if agent or _can_change(role):
-            await self._ask(role, text, agent)
+
+    async def _carry_out(self, role: AgentRole, text: str, agent: str) -> tuple[bool, str]:
         task = Task(
             job_id=self.log.job_id,
             context_id=self.context.id,
@@ -98,18 +124,13 @@ class Delegation:
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
         self._record(log, task, TaskStarted.of(task))
         log.say("user", text, TaskAssignmentData(role=role, agent=agent))
-        with self.limits.waiting():  # the delegate has limits of its own
-            ok, summary = await self._run(log, task, text, agent)
+        ok, summary = await self._run(log, task, text, agent)
         log.say("assistant", summary, TaskResultData(ok=ok))
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
         task = task.model_copy(update=ended)
         self._record(log, task, TaskCompleted.of(task))
-        if not ok:
-            who = agent or f"The {role}"
-            raise CoworkError(f"{who} failed: {summary}", code="delegate_failed")
-        who = agent or role.spec.label
-        return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
+        return ok, summary
 
     async def _run(self, log: RunLog, task: Task, text: str, agent: str) -> tuple[bool, str]:
         try:
@@ -188,6 +209,14 @@ def _asks_first(role: AgentRole, agent: object) -> str:
     if agent:
         return f"Delegating to the external agent {agent} asks first."
     return f"Delegating to the {role}, which may do more than read, asks first."
+
+
+def _files_held(role: AgentRole, text: str, files: Sequence[str]) -> Sequence[str]:
+    """What no other task may write meanwhile: the files that somebody names, else all."""
+    writes = role.spec.permissions - {Permission.READ_FILES, Permission.EXECUTE_COMMANDS}
+    if not writes and not role.spec.commands_may_write:
+        return ()
+    return files or named_files(text) or ["."]
 
 
 def _can_change(role: AgentRole) -> bool:

@@ -194,7 +194,9 @@ class Settings:
         },
     )
     currency: str = setting("USD", "The currency of `prices` and `max_cost`.")
-    max_parallel: int = setting(4, "How many plan steps may run in parallel.", least=1)
+    max_parallel: int = setting(
+        4, "How many plan steps, or tasks that an agent delegates, may run in parallel.", least=1
+    )
     workers: WorkerChoice = setting(
         "asyncio",
         "Where the tools of plan steps run: in this process, or on the workers of a Dask "

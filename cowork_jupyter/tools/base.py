@@ -194,6 +194,8 @@ class Tool:
     run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
     idempotent: bool = False
     """Whether running it again after a crash can do no harm."""
+    waits_itself: bool = False
+    """Whether calls of it in one reply can all begin: it keeps apart what must not run together."""
     preview: PreviewFunction | None = None
     """Shows what a call would do; raises as the tool would."""
     travels: bool = True
@@ -242,6 +244,7 @@ def tool(
     category: str,
     permissions: Iterable[Permission],
     idempotent: bool = False,
+    waits_itself: bool = False,
     preview: PreviewFunction | None = None,
     travels: bool = True,
     checks_itself: bool = False,
@@ -257,6 +260,7 @@ def tool(
             parameters=parameters,
             run=function,
             idempotent=idempotent,
+            waits_itself=waits_itself,
             preview=preview,
             travels=travels,
             checks_itself=checks_itself,

@@ -26,6 +26,7 @@ from ...domain.team import agent_of
 from ...effects.figures import assumptions_in
 from ..agent import AgentFactory
 from ..external.run import ExternalTask
+from ..file_locks import FileLocks
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.outcome import Outcome
@@ -38,7 +39,7 @@ from .assignment import (
     results_for,
     steps_to_repeat,
 )
-from .plan_progress import FileLocks, PlanProgress
+from .plan_progress import PlanProgress
 from .step_check import (
     ACCEPT,
     HINT,

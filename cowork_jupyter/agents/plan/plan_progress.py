@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,34 +18,6 @@ from ..log import RunLog
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
 PLAN_PAUSE = 0.25
-
-
-class FileLocks:
-    def __init__(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._interested: dict[str, int] = {}
-
-    @asynccontextmanager
-    async def hold(self, paths: Iterable[str]) -> AsyncIterator[None]:
-        """Hold all of these. Acquired in sorted order to avoid deadlock."""
-        wanted = sorted(set(paths))
-        for path in wanted:
-            self._interested[path] = self._interested.get(path, 0) + 1
-        try:
-            async with AsyncExitStack() as held:
-                for path in wanted:
-                    lock = self._locks.setdefault(path, asyncio.Lock())
-                    await held.enter_async_context(lock)
-                yield
-        finally:
-            for path in wanted:
-                self._leave(path)
-
-    def _leave(self, path: str) -> None:
-        self._interested[path] -= 1
-        if not self._interested[path]:
-            del self._interested[path]
-            self._locks.pop(path, None)
 
 
 @dataclass

@@ -86,6 +86,10 @@ def _value_behind(opening: str, answer: str) -> str:
     return "" if text.startswith(("{", "<")) else text
 
 
+def named_files(text: str) -> list[str]:
+    return list(dict.fromkeys(_FILE.findall(text)))
+
+
 def wanted_files(request: str, exists: Callable[[str], bool]) -> tuple[str, ...]:
     verb = _VERB.search(request)
     if verb is None:

@@ -15,6 +15,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from ...checkpoints import ToolUse
@@ -60,17 +61,20 @@ class ToolRunner:
         self._calls = CallLog(self.tools, self.log)
 
     async def run(self, calls: Sequence[ToolCall]) -> list[CallRecord]:
-        """Run the calls of one turn: concurrently if they only look, else one by one."""
+        """Run the calls of one turn in their order; neighbours that only look, or that wait for
+        each other themselves, concurrently.
+        """
         records = [CallRecord(self._with_where(self._with_real_path(call))) for call in calls]
         self._calls.begin(records)
         try:
-            if len(records) > 1 and all(self._only_looks(record.call) for record in records):
-                await asyncio.gather(*map(self._run_one, records))
-                return records
-            if len(records) > 1:
+            if len(records) > 1 and not all(self._only_looks(record.call) for record in records):
                 await self._announce(records)
-            for record in records:
-                await self._run_one(record)
+            for concurrently, group in groupby(records, self._takes_no_turn):
+                if concurrently:
+                    await self._run_together(list(group))
+                else:
+                    for record in group:
+                        await self._run_one(record)
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
             for record in records:
@@ -133,6 +137,19 @@ class ToolRunner:
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
+
+    def _takes_no_turn(self, record: CallRecord) -> bool:
+        tool = self.tools.registry.get(record.call.tool)
+        return tool is not None and (tool.idempotent or tool.waits_itself)
+
+    async def _run_together(self, records: Sequence[CallRecord]) -> None:
+        running = [asyncio.ensure_future(self._run_one(record)) for record in records]
+        try:
+            await asyncio.gather(*running)
+        finally:
+            for task in running:
+                task.cancel()  # if one of them was interrupted
+            await asyncio.wait(running)
 
     def has_changed(self, records: Sequence[CallRecord]) -> bool:
         return any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -12,10 +13,12 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from tests.scripted import Scripted, ScriptedServer, call, text
+from tests.scripted import Scripted, ScriptedServer, call, calls, stall, text
 
 from .conftest import Bench
+from .helpers import bench_with, check_ended_well, ended, eventually
 
 pytestmark = pytest.mark.asyncio
 
@@ -152,6 +155,97 @@ async def test_a_delegate_sees_only_its_task(bench: Bench) -> None:
     asked = json.dumps(bench.requests[1]["messages"][1:])  # type: ignore[attr-defined]
     assert "Look at a.py" in asked
     assert "delegate" not in asked
+
+
+SLOW = Scripted(text="Done.", first_delay=0.3)
+
+
+def tasks(*several: tuple[str, str], **more: Any) -> Scripted:
+    """One reply that delegates each of these tasks."""
+    return calls(*(("delegate", {"role": role, "task": task} | more) for role, task in several))
+
+
+async def lead_at_once(bench: Bench, *several: tuple[str, str], **more: Any) -> int:
+    """Delegate these in one reply, with the user's leave; gives how many ran at the same time."""
+    queues = {role: [SLOW] * 5 for role, _ in several}
+    queues["commander"] = [tasks(*several, **more), text("All done.")]
+    with ScriptedServer(by_role(**queues)) as model:
+        bench.connect(model.base_url)
+        job_id = bench.start("lead", AgentRole.COMMANDER)
+        ending = asyncio.ensure_future(bench.service.jobs.wait(job_id))
+        while not ending.done():
+            for question in bench.service.inquiries.pending(bench.context.id, "question"):
+                bench.service.inquiries.answer(question.id, "allow")
+            await asyncio.wait([ending], timeout=0.01)
+    assert [result["ok"] for result in bench.results()] == [True] * len(several)
+    assert len(bench.service.jobs.get(job_id).tasks) == len(several)
+    assert len({task.step_id for task in bench.service.jobs.get(job_id).tasks}) == len(several)
+    running = most = 0
+    for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED):
+        running += 1 if event.type is EventType.TASK_STARTED else -1
+        most = max(most, running)
+    return most
+
+
+async def test_tasks_of_one_reply_run_at_the_same_time(settings: Settings) -> None:
+    roles = ("planner", "reviewer", "tester", "designer", "actor")
+    async with bench_with(settings, max_parallel=5) as bench:
+        written = {"designer": "Write a.md", "actor": "Change b.py"}
+        several = [(role, written.get(role, "Look at a.md")) for role in roles]
+        assert await lead_at_once(bench, *several) == 5
+
+
+async def test_only_so_many_tasks_run_at_the_same_time(settings: Settings) -> None:
+    async with bench_with(settings, max_parallel=2) as bench:
+        assert await lead_at_once(bench, *[("reviewer", "Look")] * 4) == 2
+
+
+@pytest.mark.parametrize(
+    ("several", "files", "together"),
+    [
+        ([("actor", "Change a.py"), ("actor", "Change b.py")], [], 2),
+        ([("actor", "Change a.py"), ("designer", "Add a.py")], [], 1),
+        ([("actor", "Change the rest"), ("designer", "Add b.py")], [], 1),
+        ([("actor", "Change one thing"), ("actor", "Change another")], [], 1),
+        ([("actor", "Change a.py"), ("actor", "Change b.py")], ["data"], 1),
+        ([("reviewer", "Look at a.py"), ("actor", "Change a.py")], [], 2),
+        ([("tester", "Test a.py"), ("actor", "Change the rest")], [], 2),
+    ],
+)
+async def test_tasks_that_may_write_the_same_files_run_one_by_one(
+    bench: Bench, several: list[tuple[str, str]], files: list[str], together: int
+) -> None:
+    assert await lead_at_once(bench, *several, files=files) == together
+
+
+async def test_who_only_looks_does_not_wait_for_the_users_leave_to_others(bench: Bench) -> None:
+    replies = by_role(
+        commander=[tasks(("actor", "Write new.txt"), ("reviewer", "Look")), text("Done.")],
+        reviewer=[text("Fine.")],
+        actor=[CREATE],
+    )
+    with ScriptedServer(replies) as model:
+        bench.connect(model.base_url)
+        job_id = bench.start("lead", AgentRole.COMMANDER)
+        await bench.until(EventType.TASK_COMPLETED)
+        assert not (bench.workspace / "new.txt").exists()
+        await bench.answer("allow")
+        assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    assert (bench.workspace / "new.txt").exists()
+
+
+async def test_stopping_stops_all_tasks_that_run_at_the_same_time(bench: Bench) -> None:
+    replies = by_role(
+        commander=[tasks(("reviewer", "Look"), ("planner", "Think"))],
+        reviewer=[stall()],
+        planner=[stall()],
+    )
+    with ScriptedServer(replies) as model:
+        bench.connect(model.base_url)
+        job_id = bench.start("lead", AgentRole.COMMANDER)
+        await eventually(lambda: len(bench.events(EventType.TASK_STARTED)) == 2)
+        await bench.service.jobs.cancel(job_id)
+    check_ended_well(bench, JobStatus.CANCELLED)
 
 
 WRITE = call("delegate", role="actor", task="Write new.txt")

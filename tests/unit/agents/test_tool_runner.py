@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,32 @@ async def test_a_tool_that_breaks_gives_a_result_and_the_job_goes_on(
     assert (result["ok"], result["error"]["code"]) == (False, "internal")
     assert "breaks failed unexpectedly" in scripted.requests[1].body["messages"][-1]["content"]
     assert type(error).__name__ in caplog.text
+
+
+async def test_calls_that_only_look_run_together_and_others_in_their_turn(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    seen: list[str] = []
+
+    async def look(parameters: Number, context: ToolContext) -> ToolResult:
+        seen.append(f"began {parameters.number}")
+        await asyncio.sleep(0.05)
+        seen.append(f"ended {parameters.number}")
+        return ToolResult("", "looked")
+
+    async def change(parameters: Number, context: ToolContext) -> ToolResult:
+        seen.append(f"changed {parameters.number}")
+        return ToolResult("", "changed")
+
+    changing = replace(looking("change", change), idempotent=False)
+    add_tools(bench, looking("look", look), changing)
+    names = ("look", "look", "change", "change", "look")
+    asked = [(name, {"number": number}) for number, name in enumerate(names)]
+    scripted.add(calls(*asked), text("ok"))
+    await bench.tell("go")
+    assert seen[:2] == ["began 0", "began 1"]
+    assert sorted(seen[2:4]) == ["ended 0", "ended 1"]
+    assert seen[4:] == ["changed 2", "changed 3", "began 4", "ended 4"]
 
 
 async def test_one_broken_call_does_not_spoil_its_neighbours(
