@@ -31,7 +31,7 @@ _LANGUAGES = (
     *(".pnpmfile.cjs", ".gdbinit", ".lldbinit", ".ghci", ".vimrc", ".exrc", ".dir-locals.el"),
 )  # fmt: skip
 _ON_COMMIT = (".husky", ".github", ".gitlab-ci.yml", ".circleci", ".pre-commit-config.yaml")
-_KNOWN = {
+KNOWN = {
     **dict.fromkeys((".cowork",), "it holds Cowork's own settings"),
     **dict.fromkeys((".jupyter", ".ipython"), "Jupyter runs code from there when it starts"),
     ".git": "version control keeps its hooks and history there",
@@ -44,7 +44,7 @@ _KNOWN = {
 _OWN = frozenset({".cowork", ".jupyter", ".ipython"})
 _HIDDEN = "programs read hidden files and folders as their settings"
 
-_HARMLESS = frozenset(
+HARMLESS = frozenset(
     (
         # What version control and builds leave out or in
         *(".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".keep", ".dockerignore"),
@@ -67,13 +67,13 @@ _HARMLESS_PATTERN = re.compile(
 
 def known_start_up(name: str) -> str | None:
     """Why a file or folder of this (casefolded) name runs or is read later; None if it is not."""
-    if why := _KNOWN.get(name):
+    if why := KNOWN.get(name):
         return why
     if name.endswith(".pth"):
         return "Python runs code from it when it starts"
     if name.startswith(("jupyter", "ipython")) and name.endswith(("_config.py", "_config.json")):
         return "Jupyter runs it when it starts there"
-    if name.startswith(".env.") and name not in _HARMLESS:
+    if name.startswith(".env.") and name not in HARMLESS:
         return "programs read it when they start"
     return None
 
@@ -83,7 +83,7 @@ def start_up(name: str) -> str | None:
     why = known_start_up(name)
     if why or not name.startswith("."):
         return why
-    return None if name in _HARMLESS or _HARMLESS_PATTERN.fullmatch(name) else _HIDDEN
+    return None if name in HARMLESS or _HARMLESS_PATTERN.fullmatch(name) else _HIDDEN
 
 
 def kind_of(name: str) -> Kind:

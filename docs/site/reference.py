@@ -22,6 +22,7 @@ from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.registry import tools_with_kernels
 
 from .http_page import http_page
+from .sandbox_page import sandbox_page
 
 _WIDTH = 88
 _KINDS = {
@@ -49,6 +50,7 @@ def generated_files() -> dict[str, str]:
         "reference/cli.md": cli_page(),
         "reference/settings.md": settings_page(),
         "reference/roles-and-tools.md": roles_and_tools_page(),
+        "reference/sandbox.md": sandbox_page(),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
-import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,14 +17,17 @@ from packaging.requirements import Requirement
 from traitlets.config import Config
 
 from ..._version import __version__
+from ...domain.errors import CoworkError
 from ...domain.health import Problem
 from ...domain.settings import Settings
 from ...llm.keys import has_keyring
 from ...policy.visible import visible
+from ...workspace.sandbox.promises import Promised
 from ...workspace.sandbox.sandbox import Sandbox
+from ...workspace.sandbox.trial import try_out
 from ..jupyter_problems import lab_problems, taken_port_problems
 
-_PROMISES = "Security promises, and whether they hold on this machine:"
+_PROMISES = "Security promises, and whether they held on this machine when tried just now:"
 
 
 @dataclass(frozen=True)
@@ -186,22 +189,44 @@ def security_promises(settings: Settings) -> list[Promise]:
     """All that depend on the machine or its settings, those of the sandbox first."""
     sandbox = Sandbox(settings)
     return [
-        *(Promise(text, True) for text in sandbox.promises()),
+        *_tried_promises(sandbox, settings),
         *(Promise(text, False) for text in sandbox.missing()),
         *_network_promises(sandbox, settings),
         _promise(
             "Commands are checked by the shell that runs them.",
-            shutil.which("bash") is not None,
+            _bash_runs(),
             "Commands cannot be checked without bash, so every command asks. Install bash.",
         ),
         _promise(
-            "Kernels that this Jupyter starts do not get Cowork's key.",
+            "The server extension is enabled, so kernels do not get Cowork's key.",
             is_server_extension_enabled(),
             "Kernels get COWORK_API_KEY, because the server extension is not enabled. "
             "Run: jupyter server extension enable cowork_jupyter",
         ),
-        Promise(f"Keys typed into the panel are in no file of ours; {_key_storage()}.", True),
+        Promise(f"Keys typed into the panel: {_key_storage()}.", True),
     ]
+
+
+def _bash_runs() -> bool:
+    try:
+        return subprocess.run(["bash", "-c", "exit 7"], check=False).returncode == 7  # noqa: S607
+    except OSError:
+        return False
+
+
+def _tried_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
+    """Only what held when it was attacked just now."""
+    promised = sandbox.promises()
+    try:
+        broken = try_out(settings) if promised else set[Promised]()
+    except (OSError, CoworkError) as error:
+        yield Promise(
+            f"The sandbox could not be tried, so nothing is promised of it: {error}", False
+        )
+        return
+    for name, text in promised.items():
+        said = f"A command tried just now, and this does not hold: {text}"
+        yield _promise(text, name not in broken, said)
 
 
 def _network_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .places import is_inside, split_around
 
-_NEEDED = (
+NEEDED = (
     # Programs and packages, and the versions that version managers keep
     *(".local/bin", ".local/lib", ".local/share/uv/python", ".local/share/uv/tools"),
     *(".local/share/pipx/venvs", ".local/pipx/venvs", ".local/share/virtualenvs", ".virtualenvs"),
@@ -69,7 +69,7 @@ def needed_at_home(
     Nothing that has a whole home in it.
     """
     named = [path for name in _PATHS for path in environment.get(name, "").split(os.pathsep)]
-    wanted = [f"{homes[0]}/{name}" for name in _NEEDED] if homes else []
+    wanted = [f"{homes[0]}/{name}" for name in NEEDED] if homes else []
     wanted += [*filter(os.path.isabs, named), *_installation_of(program, homes)]
     for folder in environment.get("PATH", "").split(os.pathsep):
         wanted += _around(folder, homes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Literal
 
 from ...domain.settings import Settings
 from .namespaces import Namespaces
@@ -40,36 +41,67 @@ class Powers:
         return self.own_sockets_only if self.own_mounts else self.seccomp
 
 
-def promises(powers: Powers, settings: Settings) -> list[str]:
+Promised = Literal[
+    "outside",
+    "tester",
+    "home",
+    "secrets",
+    "inspects",
+    "ends",
+    "signals",
+    "network",
+    "sockets",
+    "start_up",
+    "read_only",
+    "memory",
+    "processes",
+]
+
+
+def promises(powers: Powers, settings: Settings) -> dict[Promised, str]:
     if powers.kind == "none":
-        return []
-    said = [
-        "Commands write only to the workspace and to a private temporary folder.",
-        "Commands of the tester cannot write to the workspace.",
-        "Of your home, commands see only the workspace and what programs need to run.",
-        "Commands cannot read Jupyter's own secrets.",
-        "Commands cannot inspect other programs, including this server.",
-        "Nothing a command starts outlives the command or the server.",
-    ]
-    if powers.own_mounts or powers.landlock >= 6:
-        said.append("Commands cannot send signals to other programs.")
-    if powers.no_network:
-        all_of_them = settings.sandbox_network == "deny"
-        whose = "Commands have" if all_of_them else "Commands of the tester have"
-        said.append(f"{whose} no network access.")
-    if powers.hides_sockets:
-        said.append("Commands cannot reach other programs' local sockets, wherever they are.")
-    said.append(
-        "No command leaves anything behind that would run later, outside the sandbox: when it "
-        "ends, git's hooks and settings, .envrc, editors' tasks, .cowork, .jupyter and .ipython "
-        "are as before, unless you approved a command that writes them."
-    )
-    if powers.own_mounts:
-        said.append("While it runs, those of them that exist, and environments, are read-only.")
-    said.append("Memory, file size and core dumps are limited.")
-    if not powers.root:
-        said.append("The number of processes is limited.")
-    return said
+        return {}
+    all_of_them = settings.sandbox_network == "deny"
+    whose = "Commands have" if all_of_them else "Commands of the tester have"
+    said: dict[Promised, tuple[str, bool]] = {
+        "outside": (
+            "Commands write only to the workspace and to a private temporary folder.",
+            True,
+        ),
+        "tester": ("Commands of the tester cannot write to the workspace.", True),
+        "home": (
+            "Of your home, commands see only the workspace and what programs need to run.",
+            True,
+        ),
+        "secrets": ("Commands cannot read Jupyter's own secrets.", True),
+        "inspects": (
+            "Commands cannot inspect other programs, including this server, or limit them.",
+            True,
+        ),
+        "ends": ("Nothing a command starts outlives the command or the server.", True),
+        "signals": (
+            "Commands cannot send signals to other programs.",
+            powers.own_mounts or powers.landlock >= 6,
+        ),
+        "network": (f"{whose} no network access.", powers.no_network),
+        "sockets": (
+            "Commands cannot reach other programs' local sockets, wherever they are.",
+            powers.hides_sockets,
+        ),
+        "start_up": (
+            "No command leaves anything behind that would run later, outside the sandbox: when it "
+            "ends, hooks, environments and settings of other programs are as before, unless you "
+            "approved a command that writes them.",
+            True,
+        ),
+        "read_only": (
+            "While it runs, those of them that exist are read-only.",
+            powers.own_mounts,
+        ),
+        "memory": ("Memory, file size and core dumps are limited.", True),
+        "processes": ("The number of processes is limited.", not powers.root),
+    }
+    return {name: text for name, (text, holds) in said.items() if holds}
 
 
 def missing(powers: Powers, system: str = sys.platform) -> list[str]:

@@ -25,7 +25,7 @@ from .home import closed_parts, find_homes, needed_at_home, shared_folders
 from .landlock import landlock_version
 from .launcher import ConfinedCommand, Launcher
 from .places import Places, find_places, is_inside, private_paths
-from .promises import Powers, missing, promises
+from .promises import Powers, Promised, missing, promises
 from .scratch import Scratch, scratch_environment
 from .seccomp import allowed_families, filter_program, seccomp_works_here
 from .view import View, Viewer, covered_with_nothing, mounts, read_only_mounts
@@ -96,7 +96,7 @@ class Sandbox:
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
-    def promises(self) -> list[str]:
+    def promises(self) -> dict[Promised, str]:
         return promises(self.powers, self._settings)
 
     def missing(self) -> list[str]:

@@ -95,3 +95,17 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
     headless = page("howto/headless")
     codes = (command.SUCCESS, command.FAILED, command.USAGE_ERROR, command.DENIED)
     assert [one for one in (*codes, command.INTERRUPTED) if f"\n| {one} | " not in headless] == []
+
+
+def test_each_security_promise_names_a_test_that_proves_it() -> None:
+    text = page("security")
+    promised = text.partition("## What is promised")[2].partition("## What is not promised")[0]
+    promises = [one.rstrip(".") for one in re.findall(r"^\*\*(.+?)\*\*", promised, re.MULTILINE)]
+    rows = re.findall(r"^\| (.+?) \| (`.+) \|$", text, re.MULTILINE)
+    assert len(promises) > 20
+    assert [name for name, _ in rows] == promises
+    for _, proofs in rows:
+        for proof in proofs.split("; "):
+            file, *names = re.findall(r"`(.+?)`", proof)
+            code = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert [name for name in names if f"def {name}(" not in code] == []

@@ -215,7 +215,7 @@ def test_it_says_of_each_promise_whether_it_holds_here(
     assert any(line.startswith(f"✓ sandbox           {sandbox.kind}") for line in lines)
     told = lines[lines.index("") + 2 :]
     of_sandbox = [
-        *(f"✓ {text}" for text in sandbox.promises()),
+        *(f"✓ {text}" for text in sandbox.promises().values()),
         *(f"✗ {text}" for text in sandbox.missing()),
     ]
     assert told[: len(of_sandbox)] == of_sandbox
@@ -254,7 +254,7 @@ def test_a_network_for_every_command_is_a_promise_not_kept(
 def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.hosts.cli.installation.shutil.which", lambda _name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(
         "cowork_jupyter.hosts.cli.installation.is_server_extension_enabled", lambda: False
     )
