@@ -96,11 +96,11 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     began = time.monotonic()
     output = CommandOutput(context.output)
     timed_out = False
-    left = Aftermath()
+    aftermath = Aftermath()
 
-    def note(aftermath: Aftermath) -> None:
-        nonlocal left
-        left = aftermath
+    def note(found: Aftermath) -> None:
+        nonlocal aftermath
+        aftermath = found
 
     async with start_command(
         command_line(parameters.command),
@@ -119,9 +119,9 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
     hints = _hints(process, context, output)
     summary = f"ran `{_short(parameters.command)}`: {ending}"
-    if left:
-        summary += f"; {left.text}"
-        hints += f"\n{_how_to_keep(left)}"
+    if aftermath:
+        summary += f"; {aftermath.text}"
+        hints += f"\n{_how_to_keep(aftermath)}"
     return ToolResult(
         text=f"{output.text}{separator}[{ending}]{hints}",
         summary=summary,
@@ -131,7 +131,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
             "timed_out": timed_out,
             "seconds": round(time.monotonic() - began, 3),
             "omitted_characters": output.omitted,
-            "set_aside": left.facts(),
+            "set_aside": aftermath.facts(),
         },
     )
 
@@ -155,20 +155,20 @@ def _hints(process: RunningProcess, context: ToolContext, output: CommandOutput)
     return hints
 
 
-def _how_to_keep(left: Aftermath) -> str:
+def _how_to_keep(aftermath: Aftermath) -> str:
     """What the model is told of it."""
-    told = []
-    if left.undone:
-        told.append(
+    lines = []
+    if aftermath.undone:
+        lines.append(
             "[Undone, because it would run or be read later, outside the sandbox: "
-            f"{list_paths(left.undone)}. To keep it, run a command that names the file: it asks "
-            "the user.]"
+            f"{list_paths(aftermath.undone)}. To keep it, run a command that names the file: it "
+            "asks the user.]"
         )
-    if left.stuck:
-        told.append(f"[Could not be set aside: {list_paths(left.stuck)}. Tell the user.]")
-    if left.new:
-        told.append(f"[New where programs may run it later: {list_paths(left.new)}.]")
-    return "\n".join(told)
+    if aftermath.stuck:
+        lines.append(f"[Could not be set aside: {list_paths(aftermath.stuck)}. Tell the user.]")
+    if aftermath.new:
+        lines.append(f"[New where programs may run it later: {list_paths(aftermath.new)}.]")
+    return "\n".join(lines)
 
 
 def command_line(command: str) -> list[str]:

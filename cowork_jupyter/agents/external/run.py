@@ -132,9 +132,11 @@ class ExternalTask:
             resolved, workspace, sandbox, may_write, entry.state, self._tell_left_behind
         )
 
-    def _tell_left_behind(self, left: Aftermath) -> None:
-        if facts := left.facts():
-            message = f"{self.agent} left files that would run later. {visible(left.text)[:400]}"
+    def _tell_left_behind(self, aftermath: Aftermath) -> None:
+        if facts := aftermath.facts():
+            message = (
+                f"{self.agent} left files that would run later. {visible(aftermath.text)[:400]}"
+            )
             self.log.event(LeftBehind(message=message, set_aside=facts))
 
     async def _ask_unconfined(self) -> None:

@@ -182,7 +182,9 @@ class AutorunGuard:
             was = run.listing.get(folder)
             if was and was is not listed and any(map(start_up, self._names(folder))):
                 known = set(was.entries())
-                yield from (f"{folder}/{one[0]}" for one in listed.entries() if one not in known)
+                yield from (
+                    f"{folder}/{entry[0]}" for entry in listed.entries() if entry not in known
+                )
 
     def _names(self, path: str) -> list[str]:
         return path[len(self._root) + 1 :].casefold().split("/")

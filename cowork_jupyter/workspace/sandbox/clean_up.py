@@ -20,7 +20,7 @@ from ...domain.set_aside import SetAside
 from ..no_follow import CREATE, is_own, parent_of, remember, write_all
 from .autorun import MAX_SIZE, Key, Listing, Mark, Opened, SavedContent, open_up
 from .places import is_inside
-from .set_aside import Batch, existed_before
+from .set_aside import SetAsideBatch, existed_before
 from .syscalls import rename_new
 
 _MAX_WALKED = 20_000
@@ -89,7 +89,7 @@ class CommandSnapshot:
 
 
 class Cleaning:
-    def __init__(self, root: str, batch: Batch, run: CommandSnapshot) -> None:
+    def __init__(self, root: str, batch: SetAsideBatch, run: CommandSnapshot) -> None:
         self._root = root
         self._batch = batch
         self._run = run

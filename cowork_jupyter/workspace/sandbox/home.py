@@ -110,7 +110,7 @@ def closed_parts(home: str, kept: Sequence[str], *, is_open: bool) -> Iterator[s
         for path in [os.path.realpath(entry) for entry in entries if entry.name.startswith(".")]:
             if is_inside(path, home) and is_open:
                 yield from (part for part, is_split in split_around(path, kept) if not is_split)
-            elif not is_inside(path, home) and not any(is_inside(one, path) for one in kept):
+            elif not is_inside(path, home) and not any(is_inside(place, path) for place in kept):
                 yield path
 
 

@@ -42,8 +42,8 @@ class Cupboard:
         self._root = root
         self._folder = folder
 
-    def new_batch(self) -> Batch:
-        return Batch(self._root, self._folder)
+    def new_batch(self) -> SetAsideBatch:
+        return SetAsideBatch(self._root, self._folder)
 
     def bring_back(self, batch_id: str) -> BroughtBack:
         """Move what one command left behind to where it was. Nothing is overwritten."""
@@ -60,7 +60,7 @@ class Cupboard:
                 found.skipped.append(StillAside(path=path, why=_why(error)))
             else:
                 found.restored.append(path)
-        _write_index(batch, self._root, {one.path: items[one.path] for one in found.skipped})
+        _write_index(batch, self._root, {item.path: items[item.path] for item in found.skipped})
         return found
 
     def _return(self, path: str, kept: str, batch: Path) -> None:
@@ -87,7 +87,7 @@ class Cupboard:
                 os.fchmod(new, mode)
 
 
-class Batch:
+class SetAsideBatch:
     """What one command left behind."""
 
     def __init__(self, root: str, folder: Path) -> None:
