@@ -48,6 +48,9 @@ def answers(body: dict[str, Any]) -> Scripted:
         return _step(step[1], past)
     if "Explain it" in past:
         return text(REPLY)
+    if "Set it up" in past:
+        is_run = "exit code 0" in past
+        return text("It is set up.") if is_run else call("execute_command", command="sh setup.sh")
     if "Think long" in past:
         return stall("Let me think about", after=4)
     if "region,revenue" in past:
@@ -104,6 +107,25 @@ def written(lab: LabServer) -> set[str]:
 
 def press(place: Locator, name: str) -> None:
     place.get_by_role("button", name=name, exact=True).click()
+
+
+def test_what_a_command_left_behind_comes_back(
+    page: Page, lab_with_model: LabServer, screenshot: Screenshot
+) -> None:
+    lab = lab_with_model
+    (lab.root / "setup.sh").write_text("mkdir .vscode; echo '{}' > .vscode/tasks.json\n")
+    run = run_cell(page, lab, "setup.ipynb", "%%act\nSet it up with sh setup.sh")
+    press(run, "Allow once")
+    expect(run).to_contain_text("Completed")
+    expect(run).to_contain_text("Set aside, because programs would run it later: .vscode")
+    assert not (lab.root / ".vscode").exists()
+    screenshot(page, "run-set-aside")
+    save(page)
+    page.reload()
+    press(run, "Bring back")
+    expect(run).to_contain_text("Back in its place: .vscode")
+    assert (lab.root / ".vscode/tasks.json").read_text() == "{}\n"
+    screenshot(page, "run-brought-back")
 
 
 def test_from_plan_to_roll_back(

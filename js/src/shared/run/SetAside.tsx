@@ -18,7 +18,7 @@ export function SetAsideNote({ left }: { left: SetAside }): VNode {
   const { id, paths = [], stuck = [], restored = [], new: made = [] } = left;
   return (
     <div class="cw-before">
-      {paths.length > 0 && (
+      {paths.length > 0 && back === null && (
         <p>{t('Set aside, because programs would run it later: %1', named(paths))}</p>
       )}
       {restored.length > 0 && <p>{t('As it was before the command: %1', named(restored))}</p>}
