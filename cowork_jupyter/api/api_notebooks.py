@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,7 @@ from ..domain.errors import InvalidInput
 from ..domain.message_data import Reproduction
 from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
 from ..effects.silenced import SilenceScope, place_of
+from ..tools.kernel.inside import recorder_expression
 from ..tools.notebook.dependencies import CellTimes, StaleCell, outdated_cells, stale_cells
 from .calls import Call, own_job
 from .models import Items, ListedPath, Name, RequestBody, Text
@@ -64,8 +65,14 @@ class CellRun(RequestBody):
     """Relative to the workspace."""
     cell_id: Name
     source: Text
-    phase: Literal["before", "after"] = "after"
-    """`before` only records the tables, to compare them `after` the cell has run."""
+    execution_count: Annotated[int, Field(ge=1)]
+
+
+class CellRecorder(BaseModel):
+    """How a page has a kernel record what its cells do."""
+
+    expression: str
+    """Python for the kernel to evaluate before the first cell."""
 
 
 class StaleQuery(RequestBody):
@@ -120,15 +127,22 @@ async def job_effects(call: Call) -> BaseModel:
 
 @table.post("cell-effects", EffectList, body=CellRun, action="execute")
 async def cell_effects(call: Call) -> BaseModel:
-    """What a cell that the user ran did to tables since the last look.
+    """What a cell that the user ran did to tables, if its kernel recorded it. Nothing is stored.
 
-    Nothing is stored; asking again about the same run gives the same answer.
+    From then on the kernel records its cells.
     """
-    run, watch = call.body, call.service.cell_watch
-    if run.phase == "before":
-        await watch.begin(run.notebook, run.source)
-        return EffectList(items=[])
-    return EffectList(items=await watch.end(run.notebook, run.cell_id, run.source))
+    ran = call.body
+    return EffectList(
+        items=await call.service.cell_watch.effects(
+            ran.notebook, ran.cell_id, ran.source, ran.execution_count
+        )
+    )
+
+
+@table.get("cell-recorder", CellRecorder)
+async def cell_recorder(call: Call) -> BaseModel:  # noqa: ARG001
+    """What a page sends to a kernel ahead of the cells, which do not wait for each other."""
+    return CellRecorder(expression=recorder_expression())
 
 
 @table.get("stale-cells", StaleCellList, query=StaleQuery)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..domain.effects import DataEffect, DataWarning, TableState
 from ..tools.kernel.state import KernelQuery, KernelTables
+from ..tools.notebook.names import CellNames, names_in
 from .comparing import difference
 from .files import FileChange
 from .silenced import Silenced, without_silenced
@@ -32,6 +34,17 @@ def watched_run(
         ),
         answers={**before.answers, **after.answers},
     )
+
+
+def made_anew(run: WatchedRun) -> WatchedRun:
+    """Without what other runs have left in names that this code defines before it uses them.
+
+    Whoever runs a notebook again from the top begins anew, in a kernel that still has the end.
+    """
+    names = names_in(run.code) or CellNames()
+    used = names.needed.union(*names.in_functions.values())
+    gone = run.replaced & names.made - used
+    return replace(run, before={name: run.before[name] for name in run.before.keys() - gone})
 
 
 def unanswered(queries: Iterable[KernelQuery], before: KernelTables) -> list[KernelQuery]:

@@ -11,6 +11,7 @@ import pytest
 from cowork_jupyter.agents.run import watching
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.hosts.server import kernel_connection
+from cowork_jupyter.hosts.server.kernel_connection import evaluate
 from tests.scripted import ScriptedServer, call, text
 
 from .api import PATIENCE, Api
@@ -102,8 +103,23 @@ async def test_effects_of_another_job_are_not_found(api: Api) -> None:
     await api.refused("GET", "jobs/job_none/effects", status=404)
 
 
-def body(source: str, phase: str = "after", cell: str = "c1") -> dict[str, Any]:
-    return {"notebook": NOTEBOOK, "cell_id": cell, "source": source, "phase": phase}
+async def ran(place: Place, code: str) -> int:
+    """Run by hand; the number that the cell then has."""
+    await run_by_hand(place, code)
+    count: str = await place.value("get_ipython().execution_count - 1")
+    return int(count)
+
+
+async def told(api: Api, source: str, count: int, cell: str = "c1") -> list[dict[str, Any]]:
+    body = {"notebook": NOTEBOOK, "cell_id": cell, "source": source, "execution_count": count}
+    items: list[dict[str, Any]] = (await api.post("cell-effects", body))["items"]
+    return items
+
+
+async def watch(place: Place, api: Api) -> None:
+    """As a page does: what goes to the kernel first, it has seen when a cell comes."""
+    recorder = await api.get("cell-recorder")
+    await evaluate(place.manager, recorder["expression"])
 
 
 async def run_by_hand(place: Place, code: str) -> None:
@@ -119,52 +135,66 @@ async def run_by_hand(place: Place, code: str) -> None:
         client.stop_channels()
 
 
-async def test_ones_own_cells_are_compared_with_what_was_seen_last(place: Place, api: Api) -> None:
-    await run_by_hand(place, MAKE)
-    assert (await api.post("cell-effects", body(MAKE)))["items"] == [], "nobody has looked before"
-    await run_by_hand(place, DROP)
-    (effect,) = (await api.post("cell-effects", body(DROP, cell="c2")))["items"]
+async def test_ones_own_cells_are_told_once_their_kernel_records_them(
+    place: Place, api: Api
+) -> None:
+    count = await ran(place, MAKE)
+    assert await told(api, MAKE, count) == [], "nobody watched"
+    count = await ran(place, DROP)
+    (effect,) = await told(api, DROP, count, "c2")
     assert effect["line"].startswith(LINE)
     assert (effect["cell_id"], effect.get("call_id")) == ("c2", None)
-    assert (await api.post("cell-effects", body(DROP, cell="c2")))["items"] == [effect]
-    await run_by_hand(place, "orders.head()")
-    assert (await api.post("cell-effects", body("orders.head()")))["items"] == []
-    await run_by_hand(place, "orders = orders[:2]")
-    assert (await api.post("cell-effects", body("", "before")))["items"] == []
-    await run_by_hand(place, "other = orders.copy()")
-    (effect,) = (await api.post("cell-effects", body("other = orders.copy()")))["items"]
-    assert effect["line"] == "other: new, 2 rows, 4 columns"
+    assert await told(api, DROP, count, "c2") == [effect]
+    assert await told(api, MAKE, count) == [], "another cell ran as this"
+    count = await ran(place, "orders.head()")
+    assert await told(api, "orders.head()", count) == []
+    join = "orders = orders.merge(pd.concat([orders[['id']]] * 2), on='id', how='left')"
+    count = await ran(place, join)
+    (effect,) = await told(api, join, count)
+    assert effect["line"] == "orders: 5 → 10 rows (+5), 0 → 5 duplicate rows"
     assert (await api.get("context"))["items"] == [], "nothing is stored"
 
 
-async def test_a_look_that_comes_late_is_not_taken_for_what_was_before(
-    place: Place, api: Api
-) -> None:
-    await run_by_hand(place, MAKE)
-    await api.post("cell-effects", body("", "before"))
-    await run_by_hand(place, DROP)
-    await api.post("cell-effects", body(DROP, "before"))
-    (effect,) = (await api.post("cell-effects", body(DROP)))["items"]
-    assert effect["line"].startswith(LINE)
+async def test_cells_that_ran_together_are_told_one_by_one(place: Place, api: Api) -> None:
+    await watch(place, api)
+    counts = [await ran(place, code) for code in (MAKE, DROP, "1 / 1")]
+    (made,) = await told(api, MAKE, counts[0], "c0")
+    assert made["line"] == "orders: new, 10 rows, 3 columns"
+    (dropped,) = await told(api, DROP, counts[1], "c1")
+    assert dropped["line"].startswith(LINE)
+    assert await told(api, "1 / 1", counts[2]) == []
 
 
-async def test_cells_that_were_run_together_are_not_told_apart(place: Place, api: Api) -> None:
-    await api.post("cell-effects", body("", "before"))
-    await run_by_hand(place, MAKE)
-    await run_by_hand(place, DROP)
-    assert (await api.post("cell-effects", body(MAKE)))["items"] == []
-    assert (await api.post("cell-effects", body(DROP)))["items"] == []
+async def test_what_the_last_run_left_is_not_compared_with(place: Place, api: Api) -> None:
+    await watch(place, api)
+    for code in (MAKE, DROP):
+        await ran(place, code)
+    counts = [await ran(place, code) for code in (MAKE, DROP)]
+    (made,) = await told(api, MAKE, counts[0], "c0")
+    assert made["line"] == "orders: new, 10 rows, 3 columns"
+    assert made["before"] is None
+    (dropped,) = await told(api, DROP, counts[1], "c1")
+    assert dropped["line"].startswith(LINE)
+
+
+async def test_what_an_agent_did_in_between_is_not_a_cells(place: Place, api: Api) -> None:
+    await watch(place, api)
+    await ran(place, MAKE)
+    await place.run(DROP)
+    count = await ran(place, "other = orders.copy()")
+    (effect,) = await told(api, "other = orders.copy()", count)
+    assert effect["line"] == "other: new, 5 rows, 4 columns"
 
 
 async def test_a_kernel_that_was_restarted_has_lost_nothing_by_a_cell(
     place: Place, api: Api
 ) -> None:
-    await run_by_hand(place, MAKE)
-    await run_by_hand(place, "1 + 1")
-    await api.post("cell-effects", body("1 + 1"))
+    await watch(place, api)
+    count = await ran(place, MAKE)
     await place.app.kernel_manager.restart_kernel(place.kernel_id)
-    await run_by_hand(place, "x = 1")
-    assert (await api.post("cell-effects", body("x = 1")))["items"] == []
+    assert await told(api, MAKE, count) == []
+    count = await ran(place, "x = 1")
+    assert await told(api, "x = 1", count) == []
 
 
 async def test_cells_that_depend_on_another_are_listed(api: Api, jp_root_dir: Path) -> None:

@@ -14,10 +14,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ...domain.effects import DataEffect, TableState
+from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError, Unavailable
 from ...effects.files import FileChange, FileWatch, folder_of
-from ...effects.finding import effects_of, unanswered, watched_run
+from ...effects.finding import effects_of, made_anew, unanswered, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...effects.warnings import queries_for
@@ -39,8 +39,6 @@ for what is asked about them.
 """
 PATIENCE = 2.0
 """Seconds for an idle kernel to answer, on a machine that may be busy."""
-
-MAX_ANSWERS = 32
 
 
 @dataclass(frozen=True)
@@ -204,73 +202,45 @@ async def _try(reading: Awaitable[T]) -> T | None:
         return None
 
 
-@dataclass(frozen=True)
-class _Answer:
-    run: tuple[str, str, int]
-    """The cell, its source, and how many cells had run in the kernel by then."""
-    effects: list[DataEffect]
-
-
 @dataclass
 class CellWatch:
-    """Compares the tables in a notebook's kernel with those seen last."""
+    """What cells that a person runs do to the tables of their kernel, which records them."""
 
     tools: ToolEnvironment
-    _answers: dict[str, _Answer] = field(default_factory=dict)
 
-    async def begin(self, notebook: str, source: str) -> None:
-        """Look before a cell runs. If the cell was quicker, what is known stays."""
-        known = self.tools.memory.tables(notebook)
-        queries = await _queries(source, known.tables, known.history) if known else []
-        found = await self._tables(notebook, [query for query in queries if not query.after])
-        has_begun = found.history[-1:] == (source,) or (
-            known is not None and known.history != found.history
-        )
-        if not source or not has_begun:
-            self.tools.memory.keep(notebook, found)
+    async def effects(
+        self, notebook: str, cell_id: str, source: str, count: int
+    ) -> list[DataEffect]:
+        """Of the cell that ran as `[count]`; none unless its kernel recorded it."""
+        kernels, memory = self.tools.kernels, self.tools.memory
+        cell = await _in_time(kernels.recorded(self.tools.workspace, notebook, count))
+        if cell is None or cell.source != source:
+            return []
+        earlier = memory.earlier(notebook, cell.before.history)
+        queries = await asyncio.to_thread(queries_for, source, cell.before.tables, earlier)
+        after = cell.after
+        if cell.is_newest:
+            seen = await self._answers(notebook, unanswered(queries, cell.before))
+            memory.keep(notebook, after)
+            if seen.history == after.history:
+                after = replace(after, answers=seen.answers)
+        run = made_anew(watched_run(source, cell.before, after, earlier))
+        silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
+        found = await asyncio.to_thread(effects_of, run, (), silenced)
+        facts = {"notebook": notebook, "cell_id": cell_id}
+        return [effect.model_copy(update=facts) for effect in found]
 
-    async def end(self, notebook: str, cell_id: str, source: str) -> list[DataEffect]:
-        """What has changed by the end of a cell; nothing unless `begin` or `end` looked before."""
-        memory = self.tools.memory
-        before = memory.tables(notebook)
-        earlier = memory.earlier(notebook, before.history) if before else []
-        queries = await _queries(source, before.tables, earlier) if before else []
-        try:
-            after = await self._tables(notebook, unanswered(queries, before) if before else [])
-        except CoworkError:
-            memory.forget(notebook)  # what changes meanwhile is not what the next cell does
-            raise
-        run = (cell_id, source, len(after.history))
-        last = self._answers.get(notebook)
-        if last and last.run == run:
-            return last.effects
-        memory.keep(notebook, after)
-        effects: list[DataEffect] = []
-        if before and has_run_at_most(1, before, after):
-            watched = watched_run(source, before, after, earlier)
-            facts = {"notebook": notebook, "cell_id": cell_id}
-            silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
-            found = await asyncio.to_thread(effects_of, watched, (), silenced)
-            effects = [effect.model_copy(update=facts) for effect in found]
-        self._answers.pop(notebook, None)
-        self._answers[notebook] = _Answer(run, effects)
-        while len(self._answers) > MAX_ANSWERS:
-            del self._answers[next(iter(self._answers))]
-        return effects
-
-    async def _tables(self, notebook: str, queries: Sequence[KernelQuery]) -> KernelTables:
-        kernels, workspace = self.tools.kernels, self.tools.workspace
-        try:
-            async with asyncio.timeout(PATIENCE):
-                return await kernels.tables(workspace, notebook, queries, MIN_SECONDS / 2)
-        except TimeoutError:
-            raise Unavailable(
-                "The kernel is busy and does not answer. Try again when its cell has finished.",
-                code="kernel_busy",
-            ) from None
+    async def _answers(self, notebook: str, queries: Sequence[KernelQuery]) -> KernelTables:
+        asked = (self.tools.workspace, notebook, queries, MIN_SECONDS / 2)
+        return await _in_time(self.tools.kernels.tables(*asked))
 
 
-async def _queries(
-    source: str, tables: Mapping[str, TableState], earlier: Sequence[str]
-) -> list[KernelQuery]:
-    return await asyncio.to_thread(queries_for, source, tables, earlier)
+async def _in_time(look: Awaitable[T]) -> T:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await look
+    except TimeoutError:
+        raise Unavailable(
+            "The kernel is busy and does not answer. Try again when its cell has finished.",
+            code="kernel_busy",
+        ) from None

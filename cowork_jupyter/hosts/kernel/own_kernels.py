@@ -25,6 +25,7 @@ from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
+from ...tools.kernel.inside.recorded import recorded_cell
 from ...tools.kernel.inside.report import copy_table, report
 from ...tools.kernel.inside.states import table_states
 from ...tools.kernel.outputs import LiveText, Outputs
@@ -34,6 +35,7 @@ from ...tools.kernel.state import (
     CodeRun,
     KernelQuery,
     KernelTables,
+    RecordedCell,
     TableCopy,
     Variable,
     Variables,
@@ -169,6 +171,11 @@ class OwnKernels:
         asked = inside.queries_text(queries, after=True)
         said = await asyncio.to_thread(table_states, asked, seconds)
         return KernelTables.of(json.loads(said))
+
+    async def recorded(self, workspace: Workspace, path: str, count: int) -> RecordedCell | None:
+        self._check_path(workspace, path)
+        facts = json.loads(await asyncio.to_thread(recorded_cell, count))
+        return RecordedCell.of(facts) if facts else None
 
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]

@@ -23,6 +23,7 @@ from ...tools.kernel.state import (
     CodeRun,
     KernelQuery,
     KernelTables,
+    RecordedCell,
     Show,
     TableCopy,
     Variable,
@@ -180,6 +181,13 @@ class ServerKernels:
         expression = inside.tables_expression(queries, seconds, after=True)
         facts = await evaluate(found.manager, expression, between_cells=True)
         return KernelTables.of(facts)
+
+    @in_own_loop
+    async def recorded(self, workspace: Workspace, path: str, count: int) -> RecordedCell | None:
+        found = await self._finder.find(workspace, path)
+        expression = inside.recorded_expression(count)
+        facts = await evaluate(found.manager, expression, between_cells=True)
+        return RecordedCell.of(facts) if facts else None
 
     @in_own_loop
     async def measure(

@@ -144,6 +144,22 @@ class KernelTables:
         return cls(tables, facts["identities"], answers, tuple(facts["history"]))
 
 
+@dataclass(frozen=True)
+class RecordedCell:
+    """The tables before and after a cell that a person ran."""
+
+    source: str
+    before: KernelTables
+    after: KernelTables
+    is_newest: bool
+    """Whether no other has run since."""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Self:
+        before, after = (KernelTables.of(facts[moment]) for moment in ("before", "after"))
+        return cls(facts["source"], before, after, facts["is_newest"])
+
+
 def no_variable(name: str, names: Sequence[str]) -> NotFound:
     close = difflib.get_close_matches(name, names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
@@ -216,6 +232,9 @@ class Kernels(Protocol):
         Raises if unknown, such as while the kernel is busy with another client.
         """
 
+    async def recorded(self, workspace: Workspace, path: str, count: int) -> RecordedCell | None:
+        """What is known of the cell that ran as `[count]`; later ones are recorded from now on."""
+
     async def python(self, workspace: Workspace, path: str) -> str | None:
         """The Python that a notebook's kernel runs in, or would; None if unknown."""
 
@@ -249,7 +268,7 @@ class NoKernels:
             retryable=False,
         )
 
-    run = run_anew = measure = variables = inspect = copy_table = tables = _unavailable
+    run = run_anew = measure = variables = inspect = copy_table = tables = recorded = _unavailable
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return None

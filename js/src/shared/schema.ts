@@ -503,17 +503,20 @@ export interface components {
             value?: string;
         };
         /**
+         * CellRecorder
+         * @description How a page has a kernel record what its cells do.
+         */
+        CellRecorder: {
+            expression: string;
+        };
+        /**
          * CellRun
          * @description `POST cell-effects`.
          */
         CellRun: {
             cell_id: string;
+            execution_count: number;
             notebook: string;
-            /**
-             * @default after
-             * @enum {string}
-             */
-            phase?: "before" | "after";
             source: string;
         };
         /**

@@ -57,6 +57,7 @@ export type Expectation = Schema['Expectation'];
 /** Without the id, which the server assigns. */
 export type NewExpectation = Pick<Expectation, 'of' | 'check'> & Partial<Expectation>;
 export type StaleCell = Schema['StaleCellView'];
+export type CellRecorder = Schema['CellRecorder'];
 export type Figure = Schema['Figure'];
 export type Assumption = Schema['Assumption'];
 export type Skill = Schema['SkillView'];

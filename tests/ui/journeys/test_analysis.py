@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.scripted import call, plan, text
 
 from ..lab import LabServer
+from ..person import choose_in_menu
 from .desk import Desk, answer, execute, press, stands
 from .script import Script
 
@@ -122,20 +123,59 @@ def test_a_corrected_assumption_goes_to_the_planner(
     desk.is_as_it_happened()
 
 
+def watch(page: Page) -> None:
+    page.get_by_role("button", name="Watch my data").click()
+    is_watched(page)
+
+
+def is_watched(page: Page) -> None:
+    switch = page.get_by_role("button", name="Watch my data")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+
+
 def test_my_own_cells_are_watched_once_i_want_it(
     page: Page, desk_lab: LabServer, script: Script, screenshot: Screenshot
 ) -> None:
     desk = Desk(page, desk_lab, "watched.ipynb", TABLES, "orders = orders[orders.revenue > 15]")
     desk.run(1)
     expect(desk.page.locator(".cw-cell-effects")).to_have_count(0)
-    page.get_by_role("button", name="Watch my data").click()
+    watch(page)
     desk.run(2)
     expect(desk.cell(2).locator(".cw-effect-line")).to_contain_text("4 → 3 rows (−1)")
     screenshot(page, "watched")
     desk.reload()
-    expect(page.get_by_role("button", name="Watch my data")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    is_watched(page)
+
+
+def test_cells_that_run_one_after_the_other_are_watched_each(
+    page: Page, desk_lab: LabServer, script: Script, screenshot: Screenshot
+) -> None:
+    """Also from the top again, and in a kernel that has just been restarted."""
+    dear, month = "orders = orders[orders.revenue > 15]", "orders['month'] = 1"
+    desk = Desk(page, desk_lab, "all-watched.ipynb", TABLES, dear, month)
+    watch(page)
+
+    def told(cell: int) -> Locator:
+        return desk.cell(cell).locator(".cw-effect-line")
+
+    def are_told(numbers: str) -> None:
+        expect(desk.cell(3).locator(".jp-InputArea .jp-InputPrompt")).to_have_text(numbers)
+        expect(told(1)).to_have_text(
+            ["customers new, 4 rows, 2 columns", "orders new, 4 rows, 2 columns"]
+        )
+        expect(told(2)).to_contain_text(["orders 4 → 3 rows (−1)"])
+        expect(told(3)).to_have_text(["orders +1 column month"])
+
+    choose_in_menu(page, "Run", "Run All Cells")
+    are_told("[5]:")
+    screenshot(page, "watched-all")
+    choose_in_menu(page, "Run", "Run All Cells")
+    are_told("[9]:")
+    choose_in_menu(page, "Kernel", "Restart Kernel and Run All Cells…")
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    are_told("[4]:")
+    desk.run(1)
+    expect(told(1)).to_contain_text(["customers new, 4 rows", "orders new, 4 rows"])
 
 
 def test_two_plans_keep_their_own_effects_through_reload_and_restart(

@@ -21,7 +21,7 @@ from ..state import KernelQuery
 
 _PARTS = (
     "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "queries.py",
-    "states.py", "checked_tables.py", "checks.py",
+    "states.py", "recorded.py", "checked_tables.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE
@@ -59,6 +59,16 @@ def tables_expression(queries: Sequence[KernelQuery], seconds: float, after: boo
     `after` says that the code which the queries are about has run.
     """
     return _call_expression(f"table_states({queries_text(queries, after)!r}, {seconds!r})")
+
+
+def recorder_expression() -> str:
+    """Has the tables between cells recorded from now on."""
+    return _call_expression("record_cells()")
+
+
+def recorded_expression(count: int) -> str:
+    """Evaluates to a `RecordedCell` as JSON, or to an empty object."""
+    return _call_expression(f"recorded_cell({count!r})")
 
 
 def queries_text(queries: Sequence[KernelQuery], after: bool) -> str:

@@ -45,10 +45,10 @@ SMALL_CELLS = 1_000
 MAX_SMALL_FIELDS = 30
 """Columns of small tables that are described however long it takes."""
 _TRACED_ROWS = 50
-_SECONDS = 0.1
+SECONDS_FOR_TABLES = 0.1
 
 
-def table_states(queries: str = "[]", seconds: float = _SECONDS) -> str:
+def table_states(queries: str = "[]", seconds: float = SECONDS_FOR_TABLES) -> str:
     shell = sys.modules["IPython"].get_ipython()
     history = shell.history_manager.input_hist_parsed
     return table_states_on(shell.user_ns, shell.user_ns_hidden, history, queries, seconds)
@@ -59,12 +59,20 @@ def table_states_on(
 ) -> str:
     """`hidden` are names in the namespace that are not the user's."""
     end = time.thread_time() + seconds
-    found = {name: space[name] for name in names_in(space, hidden) if watched_kind(space[name])}
+    tables, identities = tables_in(space, hidden, end)
     with no_warnings():
-        tables, identities = _tables_among(found, end)
         answers = answers_to(json.loads(queries), space, seconds)
     facts = {"tables": tables, "identities": identities, "answers": answers}
-    return json.dumps({**facts, "history": _recent(history)})
+    return json.dumps({**facts, "history": recent(history)})
+
+
+def tables_in(
+    space: dict[str, Any], hidden: dict[str, Any], end: float
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The states of tables, and what tells each from others, until our thread's time `end`."""
+    found = {name: space[name] for name in names_in(space, hidden) if watched_kind(space[name])}
+    with no_warnings():
+        return _tables_among(found, end)
 
 
 def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], dict[str, str]]:
@@ -241,7 +249,7 @@ def _duplicates(value: Any, kind: str) -> int | None:
         return None
 
 
-def _recent(history: Any) -> list[str]:
+def recent(history: Any) -> list[str]:
     """The code of cells that ran, the newest if there are many."""
     room, kept = MAX_HISTORY_TEXT, []
     for code in reversed(list(history)[-MAX_HISTORY:] if type(history) is list else []):
