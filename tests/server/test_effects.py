@@ -148,11 +148,19 @@ async def test_ones_own_cells_are_told_once_their_kernel_records_them(
     assert await told(api, MAKE, count) == [], "another cell ran as this"
     count = await ran(place, "orders.head()")
     assert await told(api, "orders.head()", count) == []
-    join = "orders = orders.merge(pd.concat([orders[['id']]] * 2), on='id', how='left')"
-    count = await ran(place, join)
-    (effect,) = await told(api, join, count)
-    assert effect["line"] == "orders: 5 → 10 rows (+5), 0 → 5 duplicate rows"
     assert (await api.get("context"))["items"] == [], "nothing is stored"
+
+
+async def test_a_join_that_multiplied_rows_is_told_with_the_table_that_has_more(
+    place: Place, api: Api
+) -> None:
+    await watch(place, api)
+    await ran(place, f"{MAKE}\nlistings = orders.loc[[*range(10), 0, 1], ['id']]")
+    join = "joined = orders.merge(listings, on='id', how='left')"
+    (effect,) = await told(api, join, await ran(place, join))
+    assert effect["line"] == "joined: new, 12 rows, 3 columns"
+    (warning,) = effect["warnings"]
+    assert warning["message"].endswith("2 keys appear twice in listings; 2 rows were added.")
 
 
 async def test_cells_that_ran_together_are_told_one_by_one(place: Place, api: Api) -> None:

@@ -170,19 +170,26 @@ def _multiplied(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
     most = number(answer, guilty + "_most")
     is_facts = both and _per_key(answer, guilty) > max(_per_key(answer, kept), 1 + FEW)
     advice = ONE_SIDE_ONCE if is_facts else _unique_first(join, table, guilty)
-    yield _added(join, table, repeated, most, added, advice)
+    yield _added(case, join, table, repeated, most, added, advice)
 
 
 def _added(
-    join: _Join, table: str, repeated: int, most: int, added: int | None, advice: str
+    case: Case,
+    join: _Join,
+    table: str,
+    repeated: int,
+    most: int,
+    added: int | None,
+    advice: str,
 ) -> TableWarning:
-    """`added` is None if unknown."""
+    """Stands with the result, whose rows it explains. `added` is None if unknown."""
     times = "twice" if most == 2 else f"up to {most:,} times"
     verb = "appears" if repeated == 1 else "appear"
     message = f"The join multiplied rows. {count_of(repeated, 'key')} {verb} {times} in {table}"
     message += f"; {count_of(added, 'row was', 'rows were')} added." if added else "."
     evidence = {"repeated_keys": repeated, "rows_added": added, "table": table}
-    return warning(table, "join_multiplied_rows", message, join.call.line, advice, evidence)
+    of = case.of(join.call) or table
+    return warning(of, "join_multiplied_rows", message, join.call.line, advice, evidence)
 
 
 def _unique_first(join: _Join, table: str, side: str) -> str:
@@ -238,7 +245,7 @@ def _by_sides(
         advice = _unique_first(join, right_rows.table, "right")
         exact = added if join.how == "left" and added > 0 else None
         most = number(theirs, "most")
-        yield _added(join, right_rows.table, repeated, most, exact, advice)
+        yield _added(case, join, right_rows.table, repeated, most, exact, advice)
     if ours is None or left_rows is None or rows is None:
         return
     missing = number(ours, "missing")
@@ -308,7 +315,7 @@ def _keys_in_result(case: Case, join: _Join, rows: Rows, known: str) -> Iterator
     if few or are_facts or any(_enriches(case, join, name) for name in names_of_gone):
         most = number(seen, known + "_most")
         advice = _unique_first(join, rows.table, known)
-        yield _added(join, rows.table, repeated, most, None, advice)
+        yield _added(case, join, rows.table, repeated, most, None, advice)
 
 
 def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[TableWarning]:
