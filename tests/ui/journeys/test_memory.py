@@ -72,7 +72,12 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     assert not file.exists()
 
     third = desk.run("-c three")
-    expect(third).to_contain_text("Which table do you mean?")
+    expect(third).to_contain_text("What should I do with missing values?")
+    elsewhere = Desk(page, fresh_lab, "elsewhere.ipynb", f"%%plan\n{WISH}")
+    fourth = elsewhere.run(1)  # this notebook reads neither table, unlike the other by now
+    expect(fourth).to_contain_text("Which table do you mean?")
+    press_option(fourth, "shop/parcels.csv")
+    expect(fourth).to_contain_text("What should I do with missing values?")
 
 
 def press_option(card: Locator, words: str) -> None:
