@@ -5,6 +5,7 @@ A page sends cells without waiting for those before them, so nobody can look in 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -51,13 +52,12 @@ def recorded_cell(count: int) -> str:
 
 def _record_cell(result: Any) -> None:
     """IPython would show an exception below the user's cell."""
-    try:
-        before, _Recorded.now = _Recorded.now, _tables_now()
-        if result.info.store_history:
+    before, _Recorded.now = _Recorded.now, {}
+    with contextlib.suppress(Exception):  # then the next cell has nothing to be compared with
+        _Recorded.now = _tables_now()
+        if result.info.store_history and before:
             cell = {"source": result.info.raw_cell, "before": before, "after": _Recorded.now}
             _Recorded.cells[result.execution_count] = cell
-    except Exception:
-        _Recorded.cells.clear()
     while len(_Recorded.cells) > MAX_RECORDED:
         del _Recorded.cells[next(iter(_Recorded.cells))]
     _Recorded.unasked += 1
