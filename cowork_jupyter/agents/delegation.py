@@ -122,17 +122,17 @@ class Delegation:
             status=StepStatus.RUNNING,
         )
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
-        self._record(log, task, TaskStarted.of(task))
+        self._record(log, task, TaskStarted)
         log.say("user", text, TaskAssignmentData(role=role, agent=agent))
-        ok, summary = await self._run(log, task, text, agent)
+        status, summary = await self._run(log, task, text, agent)
+        ok = status is StepStatus.COMPLETED
         log.say("assistant", summary, TaskResultData(ok=ok))
-        status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
         task = task.model_copy(update=ended)
-        self._record(log, task, TaskCompleted.of(task))
+        self._record(log, task, TaskCompleted)
         return ok, summary
 
-    async def _run(self, log: RunLog, task: Task, text: str, agent: str) -> tuple[bool, str]:
+    async def _run(self, log: RunLog, task: Task, text: str, agent: str) -> tuple[StepStatus, str]:
         try:
             if agent:
                 external = ExternalTask(self.tools, self.externals, agent, log)
@@ -141,10 +141,10 @@ class Delegation:
                 place = (self.context, log.role, log.job_id)
                 outcome = await self.run_agent(*place, text, self.budget, task.id)
         except CoworkError as error:
-            return False, error.message
+            return StepStatus.FAILED, error.message
         if outcome.status is not JobStatus.COMPLETED:
-            return False, outcome.error or "It gave no reason."
-        return True, outcome.handed_over
+            return StepStatus(outcome.status), outcome.error or "It gave no reason."
+        return StepStatus.COMPLETED, outcome.handed_over
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         if nobody_is_there(self.tools.user):
@@ -177,10 +177,10 @@ class Delegation:
             why = deny_unasked(DELEGATE, _asks_first(role, agent), rules, self.log)
             raise Forbidden(why, code="delegation_denied")
 
-    def _record(self, log: RunLog, task: Task, started: TaskStarted) -> None:
+    def _record(self, log: RunLog, task: Task, kind: type[TaskStarted]) -> None:
         with log.journal.transaction() as tx:
             tx.save_task(task)
-            log.append(tx, started)
+            log.append(tx, kind.of(tx.task(task.id)))
 
 
 def check_delegation(

@@ -148,7 +148,8 @@ class Jobs:
         Returns False if the service stops first; the next one then recovers the job.
         """
         ends = self._journal.store.unstored_ends
-        end = JobEnd(outcome.status, outcome.error, now())
+        words = outcome.words if outcome.status is JobStatus.COMPLETED else ""
+        end = JobEnd(outcome.status, outcome.error, now(), words or None)
         task = asyncio.current_task()
         assert task is not None
         self._stopping.add(task)  # it has nothing left to cancel
@@ -182,12 +183,11 @@ class Jobs:
                 for inquiry in tx.pending_inquiries(job.context_id):
                     withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=vars(end)))
-            completed = JobCompleted(job_id=job.id, status=end.status, error=end.error)
-            tx.append_event(job.context_id, completed, job.id)
+            tx.append_event(job.context_id, JobCompleted.of(tx.job(job.id)), job.id)
 
 
 def _announce(tx: Transaction, job: Job) -> None:
-    facts = job.model_dump(exclude={"id", "context_id", "usage", "tasks"})
+    facts = job.model_dump(include=set(JobStarted.model_fields) - {"job_id"})
     tx.append_event(job.context_id, JobStarted(job_id=job.id, **facts), job.id)
 
 

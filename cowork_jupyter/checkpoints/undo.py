@@ -288,10 +288,12 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
         ),
         KERNELS if plan.changes else "",
     ]
+    restored = without_surrogates(plan.restored)
     return RollbackResult(
-        restored=without_surrogates(plan.restored),
+        restored=restored,
         removed=without_surrogates(plan.removed),
-        skipped=plan.skipped,
+        skipped=[entry for entry in plan.skipped if entry.path not in restored],
+        partly=[entry for entry in plan.skipped if entry.path in restored],
         checkpoint_id=made,
         dry_run=dry_run,
         notes=[note for note in notes if note],
@@ -310,12 +312,12 @@ def _sentence(text: str, paths: list[str], *, count_more: bool = False) -> str:
 
 def _note_on_cards(journal: CheckpointJournal, made: Checkpoint, result: RollbackResult) -> None:
     """Add a message to each card, in its newest job that was reverted."""
-    skipped = [entry.path for entry in result.skipped]
+    stayed = [entry.words for entry in (*result.skipped, *result.partly)]
     parts = [
         "The rollback is undone." if made.is_undo else "Rolled back.",
         _sentence("Restored", result.restored, count_more=True),
         _sentence("Removed", result.removed, count_more=True),
-        _sentence("Left as they are", skipped, count_more=True),
+        _sentence("Stayed as it is", stayed, count_more=True),
     ]
     text = " ".join(part for part in parts if part)
     jobs: dict[str, Job] = {}

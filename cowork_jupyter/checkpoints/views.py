@@ -98,7 +98,13 @@ class Skipped(BaseModel):
     in the rollback's own checkpoint, so that this can be undone."""
     cells: list[SkippedCell] = []
     """Of a notebook that goes back by its cells: those that stay, unless `overwrite_cells`
-    names them. The rest of it goes back."""
+    names them."""
+
+    @property
+    def words(self) -> str:
+        """What stays: the path, or its cells."""
+        names = [f"cell {cell.number}" if cell.number else "a deleted cell" for cell in self.cells]
+        return f"{', '.join(names)} of {self.path}" if names else self.path
 
 
 class RollbackResult(BaseModel):
@@ -107,6 +113,9 @@ class RollbackResult(BaseModel):
     restored: list[str]
     removed: list[str]
     skipped: list[Skipped]
+    """What stays as it is."""
+    partly: list[Skipped] = []
+    """Notebooks that are restored except for some cells."""
     checkpoint_id: str | None
     """By which the rollback itself can be taken back; None if nothing was done."""
     dry_run: bool = False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, computed_field
 
 from .base_models import SparseModel
 from .identity import new_id, now
@@ -43,6 +44,9 @@ class StepStatus(StrEnum):
 
 DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
 """A skipped step blocks nothing: the user said that the rest should go on without it."""
+
+
+AT_WORK = frozenset({StepStatus.RUNNING, StepStatus.WAITING})
 
 
 class JobKind(StrEnum):
@@ -154,7 +158,24 @@ def _sum_of_known(first: float | None, second: float | None) -> float | None:
     return round(first + second, 9)
 
 
-class Task(BaseModel):
+class WorkingTime(BaseModel):
+    """How long something was worked on, without waits for the user and without downtime."""
+
+    worked_seconds: float = 0.0
+    """Until it last stopped working."""
+    working_since: str | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def working_seconds(self) -> float:
+        """All of it, up to now."""
+        if self.working_since is None:
+            return self.worked_seconds
+        since = datetime.fromisoformat(self.working_since)
+        return round(self.worked_seconds + (datetime.now(UTC) - since).total_seconds(), 3)
+
+
+class Task(WorkingTime):
     """One plan step being executed."""
 
     id: str = Field(default_factory=lambda: new_id("task"))
@@ -174,7 +195,7 @@ class Task(BaseModel):
     findings: str = ""
 
 
-class Job(BaseModel):
+class Job(WorkingTime):
     """One run, started by a user message or by executing a plan.
 
     Its facts are fixed when it starts: cards, audit and hosts read these fields and derive nothing
@@ -197,10 +218,28 @@ class Job(BaseModel):
     """The job whose card shows this one: its own id, unless it was started on another's card."""
     status: JobStatus = JobStatus.RUNNING
     error: str | None = None
+    final_response: str | None = None
+    """What it said in the end, if it was completed."""
     usage: Usage = Usage()
     tasks: list[Task] = []
     created_at: str = Field(default_factory=now)
     completed_at: str | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def current_step_index(self) -> int | None:
+        """Of an executed plan: its first step at work, else the first that is left, else the last.
+
+        None without a plan.
+        """
+        if self.kind is not JobKind.PLAN:
+            return None
+        statuses = list({task.step_id: task.status for task in self.tasks}.values())
+        for of_interest in (AT_WORK, set(StepStatus) - DONE, DONE):
+            places = [place for place, status in enumerate(statuses) if status in of_interest]
+            if places:
+                return places[-1] if of_interest is DONE else places[0]
+        return 0
 
     def executes(self, plan_id: str) -> bool:
         return self.kind is JobKind.PLAN and self.plan_id == plan_id

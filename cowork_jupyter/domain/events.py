@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, SerializeAsAny
 
 from .cell_changes import CellDecision
-from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
+from .contexts import Initiator, Job, JobKind, JobStatus, Spending, StepStatus, Task
 from .data import Data, Tagged
 from .effects import DataEffect
 from .guidance import GuidanceUsed
@@ -149,6 +149,8 @@ class JobStarted(Data):
     cell_id: str | None = None
     by: Initiator | None = None
     card_id: str = ""
+    worked_seconds: float = 0.0
+    """Before, if it is resumed."""
     created_at: str = ""
     completed_at: str | None = None
 
@@ -159,6 +161,12 @@ class JobCompleted(Data):
     job_id: str
     status: JobStatus
     error: str | None = None
+    worked_seconds: float | None = None
+
+    @classmethod
+    def of(cls, job: Job) -> Self:
+        facts = job.model_dump(include=set(cls.model_fields) - {"job_id"})
+        return cls(job_id=job.id, **facts)
 
 
 class TaskStarted(Data):
@@ -172,6 +180,7 @@ class TaskStarted(Data):
     error: str | None = None
     result: str | None = None
     round: int = 0
+    worked_seconds: float | None = None
 
     @classmethod
     def of(cls, task: Task) -> Self:

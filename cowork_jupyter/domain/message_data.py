@@ -104,6 +104,8 @@ class TextData(Data):
     """Data of a text message."""
 
     reasoning: str = ""
+    thought_seconds: float = 0.0
+    """How long the model reasoned before its first word."""
     problem: str = ""
     cell_id: str | None = None
     replan: bool = False
@@ -197,6 +199,8 @@ class ToolOutcome(CallData):
     summary: str = ""
     error: ErrorBody | None = None
     tool: str = ""
+    seconds: float = 0.0
+    """How long it worked, without waits for the user."""
 
 
 class ToolResultData(ToolOutcome):

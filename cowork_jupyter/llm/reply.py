@@ -36,6 +36,7 @@ class Reply:
     raw: str = ""
     """Everything the model wrote except its reasoning; kept if the reply has a problem."""
     cut: Cut = ""
+    thought_seconds: float = 0.0
 
     @property
     def is_empty(self) -> bool:
@@ -57,6 +58,8 @@ class Reply:
             data.problem = problem
         if self.reasoning:
             data.reasoning = self.reasoning
+        if self.thought_seconds:
+            data.thought_seconds = self.thought_seconds
         return data
 
 

@@ -29,11 +29,12 @@ _INDENT = 6
 
 _SAVED_FIELDS = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
-    MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error", "figures"),
+    MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error", "figures", "seconds"),
     MessageType.PLAN: (),
     MessageType.TASK_ASSIGNMENT: (),
     MessageType.TEXT: (
         "reasoning",
+        "thought_seconds",
         "problem",
         "answer",
         "reproduction",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..domain.contexts import StepStatus
+from ..domain.contexts import JobStatus, StepStatus
 from ..domain.guidance import guidance_line
 from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
@@ -21,7 +21,7 @@ from .export import duration
 from .markdown import code, line, quote
 from .redactor import Redactor
 from .run import EXECUTED, RecordedRun, asked_by
-from .step_traces import timestamp, tool_uses
+from .step_traces import tool_uses
 
 MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
 """Bytes in a notebook file, as Markdown and as plain text."""
@@ -87,7 +87,9 @@ class _Writer:
         yield self._answer(answer)
         yield from self._afterwards(answer)
         if error := run.current_job.error:
-            if "\n" in error:
+            if run.current_job.status is not JobStatus.FAILED:
+                yield f"*{self._line(error, answer)}*"
+            elif "\n" in error:
                 yield f"**Error:**\n\n{self._quote(error, answer)}"
             else:
                 yield f"**Error:** {self._line(error, answer)}"
@@ -95,10 +97,9 @@ class _Writer:
     def _state(self) -> str:
         """`completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
         job, usage = self._run.current_job, self._run.usage
-        began, ended = timestamp(job.created_at), timestamp(job.completed_at or "")
         parts = [
             "plan ready" if self._run.is_plan_ready else job.status.value,
-            duration(ended - began) if began is not None and ended is not None else "",
+            duration(job.working_seconds) if job.status.is_final else "",
             f"{usage.total_tokens:,} tokens" if usage.total_tokens else "",
             line(self._model or ""),
         ]

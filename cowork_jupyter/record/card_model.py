@@ -53,6 +53,8 @@ class CardJob(Excerpt):
     card_id: str
     created_at: str
     completed_at: str | None
+    worked_seconds: float = 0.0
+    working_since: str | None = None
 
 
 class CardTask(Excerpt):
@@ -68,6 +70,8 @@ class CardTask(Excerpt):
     error: str | None
     created_at: str
     completed_at: str | None
+    worked_seconds: float = 0.0
+    working_since: str | None = None
     round: int = 0
 
 

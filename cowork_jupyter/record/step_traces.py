@@ -130,8 +130,8 @@ class TaskTiming:
             return
         self._last = at
         match event.data:
-            case TaskCompleted(status=status):
-                self._pause(at)
+            case TaskCompleted(status=status, worked_seconds=worked):
+                self._pause(at if worked is None else min(at, self._worked_until(worked)))
                 self.end = event
                 if self.done is None and status in DONE:
                     self.done = event
@@ -145,6 +145,11 @@ class TaskTiming:
                 self._waits_for.add(asked)
             case QuestionAnswered(id=asked) | PermissionResolved(id=asked):
                 self._resume(asked, at)
+
+    def _worked_until(self, worked: float) -> float:
+        """When it really stopped, if a crash was noticed only later."""
+        before = sum(stop - start for start, stop in self._spans)
+        return (self._since or 0.0) + max(0.0, worked - before)
 
     def _resume(self, asked: str, at: float) -> None:
         self._waits_for.discard(asked)

@@ -173,6 +173,19 @@ def add_workspaces(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX workspaces_by_folder ON workspaces (folder)")
 
 
+def add_working_time(connection: sqlite3.Connection) -> None:
+    """Working time, and a job's last words. Older jobs only know when they began and ended."""
+    for table in ("jobs", "tasks"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN worked_seconds REAL NOT NULL DEFAULT 0")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN working_since TEXT")
+    connection.execute("ALTER TABLE jobs ADD COLUMN final_response TEXT")
+    connection.execute(
+        "UPDATE jobs SET worked_seconds=round(max(0.0,"
+        " (julianday(completed_at) - julianday(created_at)) * 86400), 3)"
+        " WHERE julianday(completed_at) IS NOT NULL AND julianday(created_at) IS NOT NULL"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -188,6 +201,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     fold_all,
     create_index,
     add_workspaces,
+    add_working_time,
 )
 
 

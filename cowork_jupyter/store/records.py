@@ -22,6 +22,7 @@ class JobEnd:
     status: JobStatus
     error: str | None
     completed_at: str
+    final_response: str | None = None
 
 
 InquiryKind = Literal["question", "permission"]

@@ -102,13 +102,13 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
     Its inquiries stay open: the user can answer them, and the resumed job takes the answer up.
     """
+    tx.end_working_time(job)
     interrupt_parts(tx, job)
     stopped = job.model_copy(
         update={"status": JobStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
     )
     tx.save_job(stopped)
-    ended = JobCompleted(job_id=job.id, status=stopped.status, error=_JOB_ERROR)
-    tx.append_event(job.context_id, ended, job.id)
+    tx.append_event(job.context_id, JobCompleted.of(tx.job(job.id)), job.id)
 
 
 def interrupt_parts(tx: Transaction, job: Job) -> None:
@@ -157,7 +157,7 @@ def _interrupt_tasks(tx: Transaction, job: Job) -> None:
             update={"status": StepStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
         )
         tx.save_task(stopped)
-        tx.append_event(job.context_id, TaskCompleted.of(stopped), job.id, task.id)
+        tx.append_event(job.context_id, TaskCompleted.of(tx.task(task.id)), job.id, task.id)
 
 
 def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:

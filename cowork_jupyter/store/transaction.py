@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Context, Job, QueuedMessage, Task, Usage
+from ..domain.contexts import Context, Job, QueuedMessage, Task, Usage, WorkingTime
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
@@ -20,11 +20,20 @@ from .folding import fold_job, fold_turn
 from .reader import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
+from .working_time import end_time, keep_job_time, keep_task_time
 
-_SAVE_JOB = upsert("jobs", [*(name for name in Job.model_fields if name != "tasks"), "owner"])
+_KEPT_HERE = ("tasks", *WorkingTime.model_fields)
+"""Stored by `save_task`, or kept by the transaction itself."""
+
+
+def _saved(model: type[BaseModel]) -> list[str]:
+    return [name for name in model.model_fields if name not in _KEPT_HERE]
+
+
+_SAVE_JOB = upsert("jobs", [*_saved(Job), "owner"])
 _SAVE = {
     "contexts": upsert("contexts", list(Context.model_fields)),
-    "tasks": upsert("tasks", list(Task.model_fields)),
+    "tasks": upsert("tasks", _saved(Task)),
     "inquiries": upsert("inquiries", list(Inquiry.model_fields)),
     "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
@@ -43,6 +52,9 @@ _MOVE_NOTEBOOK = [
     f" WHERE {_IS_THERE}"
     for table in ("contexts", "jobs", "cell_changes")
 ]
+_LAST_EVENT = (
+    "SELECT created_at FROM events WHERE context_id=? AND job_id=? ORDER BY seq DESC LIMIT 1"
+)
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
 
@@ -175,11 +187,14 @@ class Transaction(Reader):
 
     def save_job(self, job: Job) -> None:
         """Store a job as run by this process. Tasks are stored by `save_task`."""
-        fields = job.model_dump(exclude={"tasks"})
+        fields = job.model_dump(include=set(_saved(Job)))
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*self._encoded(fields), owner))
         if job.status.is_final:
+            end_time(self._connection, job.id, now())
             fold_job(self._connection, self._mask, job.context_id, job.id)
+        else:
+            keep_job_time(self._connection, job.id, now())
 
     def save_usage(self, job_id: str, usage: Usage) -> None:
         sql = "UPDATE jobs SET usage=? WHERE id=?"
@@ -187,6 +202,13 @@ class Transaction(Reader):
 
     def save_task(self, task: Task) -> None:
         self._save("tasks", task)
+        keep_task_time(self._connection, task.id, now())
+        keep_job_time(self._connection, task.job_id, now())
+
+    def end_working_time(self, job: Job) -> None:
+        """For a job whose process is dead: it worked until the last that is known of it."""
+        known = self._rows(_LAST_EVENT, job.context_id, job.id)
+        end_time(self._connection, job.id, known[0]["created_at"] if known else job.created_at)
 
     def save_memory_offer(self, job: Job, workspace: str, status: str) -> None:
         """Note that a run may have taught something worth remembering, or what was decided about
@@ -197,6 +219,10 @@ class Transaction(Reader):
 
     def save_inquiry(self, inquiry: Inquiry) -> None:
         self._save("inquiries", inquiry)
+        if inquiry.task_id:
+            keep_task_time(self._connection, inquiry.task_id, now())
+        if inquiry.job_id:
+            keep_job_time(self._connection, inquiry.job_id, now())
 
     def save_plan(self, revision: PlanRevision) -> None:
         self._save("plans", revision)
@@ -238,7 +264,8 @@ class Transaction(Reader):
         self._connection.executemany(f"DELETE FROM {table} WHERE id=?", values)  # noqa: S608
 
     def _save(self, table: str, record: _Record) -> None:
-        self._execute_in(record.context_id, _SAVE[table], self._encoded(record.model_dump()))
+        fields = record.model_dump(include=set(_saved(type(record))))
+        self._execute_in(record.context_id, _SAVE[table], self._encoded(fields))
 
     def _encoded(self, fields: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(

@@ -38,7 +38,7 @@ async def test_a_job_that_was_stopped_at_its_limit_goes_on_with_a_higher_one(
     api: Api, scripted: ScriptedServer
 ) -> None:
     job = await stopped(api, scripted)
-    assert (job["status"], job["usage"]["turns"]) == ("failed", 1)
+    assert (job["status"], job["usage"]["turns"]) == ("cancelled", 1)
     assert "max_job_tokens" in job["error"]
     body = {"limits": {"max_job_tokens": 2000, "max_iterations": 40, "max_cost": 1}}
     await api.post(f"jobs/{job['id']}/resume", body, status=202)

@@ -407,9 +407,14 @@ async def test_an_open_notebook_goes_back_by_cell_and_the_way_back_is_exact(
     conflict = {"cell_id": "c2", "number": 3, "before": "3", "now": "three\nmine"}
     skipped = {"path": "n.ipynb", "why": "you also changed cell 3", "can_overwrite": True}
     assert preview["restored"] == ["n.ipynb"]
-    assert preview["skipped"] == [{**skipped, "cells": [conflict]}]
+    assert (preview["skipped"], preview["partly"]) == ([], [{**skipped, "cells": [conflict]}])
     assert "Cells that only you changed stay as they are: n.ipynb." in preview["notes"]
     done = await api.post(address, {"preview": preview["preview"]})
+    assert (done["restored"], done["skipped"]) == (["n.ipynb"], [])
+    context = (await api.get("context"))["items"][0]["id"]
+    told = (await api.get(f"context/{context}/messages"))["items"][-1]
+    stayed = "Stayed as it is: cell 3 of n.ipynb."
+    assert told["content"][0]["text"] == f"Rolled back. Restored: n.ipynb. {stayed}"
     assert tab.sources("n.ipynb") == ["mine", "2", "three\nmine"]
     also = await api.post(address, {"overwrite_cells": {"n.ipynb": ["c2"]}})
     assert (also["restored"], also["skipped"]) == (["n.ipynb"], [])

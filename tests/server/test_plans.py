@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +13,17 @@ from tests.scripted import ScriptedServer, plan, result, stall, text
 from .api import Api
 
 pytestmark = pytest.mark.usefixtures("connected")
+
+
+WHICH = {
+    "type": "question",
+    "format_version": "1.0",
+    "question": "Which?",
+    "context": "",
+    "severity": "major",
+    "options": [{"label": one, "value": one, "description": ""} for one in "ab"],
+    "default": "a",
+}
 
 
 async def planned(api: Api, scripted: ScriptedServer, *actions: Any) -> str:
@@ -34,6 +47,32 @@ async def test_an_approved_plan_runs_and_makes_the_role_actor(
     assert (await api.get(f"context/{context}"))["role"] == "actor"
     shown = await api.get(f"context/{context}/plan")
     assert [step["status"] for step in shown["plan"]["steps"]] == ["completed", "completed"]
+
+
+async def test_a_job_tells_where_it_is_how_long_it_worked_and_its_last_words(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted, "look", "write")
+    scripted.add(text("Looked."), text(json.dumps(WHICH)), text("Wrote a."))
+    started = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    address = f"jobs/{started['job_id']}"
+    asked = await api.first_question(context)
+    waiting = await api.get(address)
+    await asyncio.sleep(0.3)
+    later = await api.get(address)
+    assert (later["status"], later["current_step_index"]) == ("waiting", 1)
+    assert later["final_response"] is None
+    assert later["working_seconds"] == waiting["working_seconds"] > 0
+    await api.post(f"questions/{asked['id']}/answer", {"value": "a"})
+    job = await api.ended(started["job_id"])
+    assert (job["final_response"], job["current_step_index"]) == ("Wrote a.", 1)
+    assert waiting["working_seconds"] < job["working_seconds"] < later["working_seconds"] + 30
+    spans = [task["working_seconds"] for task in job["tasks"]]
+    assert 0 < sum(spans) <= job["working_seconds"] + 0.01
+    card = (await api.get(f"{address}/card"))["card"]["snapshot"]["jobs"][-1]
+    assert card["worked_seconds"] == job["working_seconds"]
+    audit = await api.get(f"context/{context}/audit")
+    assert [step["actual"]["seconds"] for step in audit["steps"]] == pytest.approx(spans, abs=0.02)
 
 
 async def test_an_edit_is_a_new_revision_and_guards_against_two_editors(

@@ -61,6 +61,8 @@ class Inquiries:
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._announced: dict[str, str] = {}
         """Requests by the calls that will ask them when it is their turn."""
+        self.on_late_answer: Callable[[Inquiry], None] = lambda _inquiry: None
+        """Called when something is settled that no run waits for any more."""
         self._closing = False
         """Whether cancelled inquiries stay pending: the service stops, and will be back."""
 
@@ -225,6 +227,8 @@ class Inquiries:
             _append_event(tx, inquiry, _resolution(settled))
         if waiting is not None:
             waiting.set_result(answer)
+        else:
+            self.on_late_answer(settled)
         return settled
 
     def _record(self, inquiry: Inquiry, log: RunLog) -> None:

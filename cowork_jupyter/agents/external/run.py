@@ -75,7 +75,7 @@ class ExternalTask:
         with limits.waiting():
             refusal = await budget.admit()
         if refusal:
-            return Outcome(JobStatus.FAILED, refusal)
+            return budget.ended
         process = self._process(str(budget.settings.workspace))
         mask = Mask(process.agent.secrets)
         runner = ToolRunner(self.tools, self.log, self.step, limits.waiting)
@@ -89,7 +89,7 @@ class ExternalTask:
                         await self._ask_unconfined()
                 said = await self._speak(process, text, runner, limits)
         except LimitReached as limit:
-            return Outcome(JobStatus.FAILED, f"The limit of {limit} was reached.")
+            return Outcome.at_limit(f"The limit of {limit} was reached.", stopped=limit.stopped)
         except CoworkError as error:
             return Outcome(JobStatus.FAILED, mask(error.message))
         words = mask(said.text)
@@ -242,8 +242,10 @@ class ExternalTask:
         except LimitReached as limit:
             question = go_on_question(f"{self.agent} has used its {limit}.")
             with limits.waiting():
-                if await self.tools.user.ask(question, self.log) != GO_ON:
-                    raise
+                answer = await self.tools.user.ask(question, self.log)
+            if answer != GO_ON:
+                limit.stopped = answer is not None
+                raise
             limits.extend()
 
 

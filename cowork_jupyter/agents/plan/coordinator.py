@@ -60,9 +60,10 @@ from .step_check import (
 
 
 class StopExecution(Exception):
-    def __init__(self, choice: str, why: str) -> None:
+    def __init__(self, choice: str, why: str, status: JobStatus = JobStatus.FAILED) -> None:
         super().__init__(why)
         self.choice = choice
+        self.status = status
 
 
 @dataclass
@@ -105,11 +106,12 @@ class Execution:
             self.progress.end_running(StepStatus.CANCELLED)
             if stop.choice == REPLAN:
                 return await self._replan(str(stop))
-            return Outcome(JobStatus.FAILED, str(stop))
+            return Outcome(stop.status, str(stop))
         except asyncio.CancelledError:
             self.progress.end_running(self.when_cancelled())
             raise
-        return Outcome()
+        results = [self.tasks[step.id].result for step in self.plan.steps]
+        return Outcome(text=next(filter(None, reversed(results)), ""))
 
     async def _run_steps(self) -> None:
         schedule = self.plan.schedule()
@@ -187,7 +189,7 @@ class Execution:
         again = steps_to_repeat(step, self.plan.steps)
         with self.journal.transaction() as tx:
             tx.save_task(reviewed)
-            self._log(reviewed).append(tx, TaskCompleted.of(reviewed))
+            self._log(reviewed).append(tx, TaskCompleted.of(tx.task(reviewed.id)))
             self.tasks |= next_round_tasks([*again, step], self.tasks, review.text)
             for repeated_step in (*again, step):
                 repeated_step.status = StepStatus.PENDING
@@ -298,6 +300,8 @@ class Execution:
             raise
         except CoworkError as error:
             return StepEnd(StepResult(status="failed", summary=error.message))
+        if outcome.status is JobStatus.CANCELLED:
+            raise StopExecution(STOP, outcome.error or "", JobStatus.CANCELLED)
         if outcome.status is not JobStatus.COMPLETED:
             why = outcome.error or "It gave no reason."
             failed = StepResult(status="failed", summary=why)

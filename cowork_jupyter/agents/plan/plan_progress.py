@@ -66,9 +66,9 @@ class PlanProgress:
         with self.journal.transaction() as tx:
             tx.save_task(task)
             if status is StepStatus.RUNNING:
-                log.append(tx, TaskStarted.of(task))
+                log.append(tx, TaskStarted.of(tx.task(task.id)))
             elif ended:
-                log.append(tx, TaskCompleted.of(task))
+                log.append(tx, TaskCompleted.of(tx.task(task.id)))
             if len(self.steps) <= LARGE_PLAN:
                 self.store_plan(tx)
         if len(self.steps) > LARGE_PLAN and self._storing is None:

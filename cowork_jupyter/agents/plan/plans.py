@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from ...domain.base_models import EXACT, describe_problems, field_problems
 from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
-from ...domain.errors import Conflict, InvalidInput, NotFound
+from ...domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from ...domain.expectations import expectation_problem
 from ...domain.figures import Assumption, AssumptionStatus
 from ...domain.guidance import Guidance, GuidanceUsed
@@ -18,7 +19,7 @@ from ...domain.message_data import PlanData, TaskResultData, TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
-from ...store import PlanRevision
+from ...store import Inquiry, PlanRevision
 from ...workspace import has_changed
 from ..agent import AgentFactory
 from ..ask.inquiries import Inquiries
@@ -31,6 +32,8 @@ from .coordinator import Execution
 from .plan_progress import PlanProgress
 from .step_check import SKIP
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass
 class Plans:
@@ -39,6 +42,9 @@ class Plans:
     inquiries: Inquiries
     pool: WorkerPool
     _executions: dict[str, Execution] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.inquiries.on_late_answer = self._take_up
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -195,12 +201,22 @@ class Plans:
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
                 self.inquiries.answer(question.id, choice)
-                return self.resume(job_id) if job.status.is_final else store.job(job_id)
+                return store.job(job_id)
         if not job.status.is_final or task.status in DONE:
             raise Conflict(f"The task is {task.status}; there is nothing to decide.")
         if choice == SKIP:
             self._mark_skipped(job, task)
         return self.resume(job_id)
+
+    def _take_up(self, answered: Inquiry) -> None:
+        """Let an interrupted job go on with the answer; if it may not now, the user resumes it."""
+        job = self.factory.journal.store.job(answered.job_id or "")
+        if job.status is not JobStatus.INTERRUPTED:
+            return
+        try:
+            self.resume(job.id)
+        except CoworkError as error:
+            logger.info("Job %s is answered, but does not go on: %s", job.id, error.message)
 
     def _mark_skipped(self, job: Job, task: Task) -> None:
         approved = self._approved_revision(job)

@@ -17,6 +17,7 @@ from ...llm.tokens import TokenCounter
 from ..ask.user import User
 from ..log import RunLog
 from .limits import GO_ON, RunLimits, go_on_question, reset_question
+from .outcome import Outcome
 from .usage import (
     DayAccount,
     DayLimitReached,
@@ -65,12 +66,18 @@ class JobBudget:
         self._unpriced: set[str] = set()
         self.refusal = ""
         """Set once the job was ended at a limit, by the user or for want of one."""
+        self._is_stopped = False
 
     @property
     def settings(self) -> Settings:
         known = (*RUN_LIMITS, *JOB_LIMITS)
         own = {name: size for name, size in self._spent.limits.items() if name in known}
         return replace(self._configured, **own)  # type: ignore[arg-type]
+
+    @property
+    def ended(self) -> Outcome:
+        """How a run ends that may not ask the model again."""
+        return Outcome.at_limit(self.refusal, stopped=self._is_stopped)
 
     async def admit(self, worked: float = 0.0) -> str:
         """Wait for leave to ask the model once more. Returns why not, or "".
@@ -130,12 +137,14 @@ class JobBudget:
         return amounts[name]
 
     async def _ask(self, limit: _JobLimit) -> None:
-        question = go_on_question(str(limit))
-        answer = await self._user.ask(question, self._log)
+        answer = await self._user.ask(go_on_question(str(limit)), self._log)
         if answer == GO_ON:
             self._extend(limit)
         else:
-            self.refusal = str(limit)
+            self._refuse(str(limit), answer)
+
+    def _refuse(self, limit: str, answer: str | None) -> None:
+        self.refusal, self._is_stopped = limit, answer is not None
 
     async def _day_reached(self) -> tuple[DayLimitReached, float] | None:
         if self._day is None or not self._day.is_limited:
@@ -147,8 +156,9 @@ class JobBudget:
         """Nobody here can extend this limit: the user retries, stops, or waits for the reset."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                if await self._user.ask(reset_question(str(limit)), self._log) != GO_ON:
-                    self.refusal = str(limit)
+                answer = await self._user.ask(reset_question(str(limit)), self._log)
+                if answer != GO_ON:
+                    self._refuse(str(limit), answer)
 
     def _extend(self, limit: _JobLimit) -> None:
         amount = getattr(self._configured, limit.name) or limit.size

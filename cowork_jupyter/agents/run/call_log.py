@@ -46,6 +46,8 @@ class CallRecord:
     figures: list[Figure] = field(default_factory=list)
     """The numbers in text that it wrote into a notebook."""
     began: float | None = None
+    waited: float = 0.0
+    """Seconds since then in which the user was asked."""
 
     @property
     def is_answered(self) -> bool:
@@ -55,6 +57,10 @@ class CallRecord:
     def misused(self) -> bool:
         """Whether the model called an unknown tool, or called one wrongly."""
         return self.error is not None and self.error.code in _MISUSE
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began - self.waited if self.began else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class CallLog:
     def succeed(self, record: CallRecord, result: ToolResult) -> None:
         record.result = result
         outcome = ToolOutcome(call_id=record.id, ok=True, summary=result.summary, error=None)
+        _note_time(outcome, record)
         data = ToolResultData.of(outcome, record.call.tool, result.facts)
         if record.clearance.approved:
             data.approved = True
@@ -99,6 +106,7 @@ class CallLog:
         lines = [f"Error: {error.message}{again}", error.advice, text_for_model(record.effects)]
         failure = ErrorBody.model_validate(error.as_dict())
         outcome = ToolOutcome(call_id=record.id, ok=False, summary=error.message, error=failure)
+        _note_time(outcome, record)
         data = ToolResultData.of(outcome, record.call.tool)
         self._end(record, outcome, data, "\n".join(filter(None, lines)))
 
@@ -118,13 +126,17 @@ class CallLog:
                 facts = {"task_id": self.log.task_id, "call_id": record.id}
                 self.log.append(tx, effect.model_copy(update=facts))
         status = record.error.code if record.error else OK
-        seconds = time.monotonic() - record.began if record.began else 0.0
-        called = (record.id, self._known_name(record.call), status, seconds, self.log.job_id)
+        called = (record.id, self._known_name(record.call), status, record.seconds, self.log.job_id)
         self.tools.observe(ToolCalled(*called))
 
     def _known_name(self, call: ToolCall) -> str:
         """The tool's name for operator logs, which must not contain a model's own words."""
         return call.tool if self.tools.registry.get(call.tool) else UNKNOWN_TOOL
+
+
+def _note_time(outcome: ToolOutcome, record: CallRecord) -> None:
+    if seconds := round(record.seconds, 1):
+        outcome.seconds = seconds
 
 
 class LiveOutput:

@@ -24,7 +24,8 @@ _NO_CALL = ""
 
 
 class LimitReached(Exception):
-    pass
+    stopped = False
+    """Whether the user was asked, and ended the run there."""
 
 
 def go_on_question(why: str) -> Question:

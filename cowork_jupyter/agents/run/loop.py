@@ -141,7 +141,7 @@ class AgentLoop:
         with self.limits.waiting():
             refusal = await self.budget.admit(self.limits.lap())
         if refusal:
-            return Outcome(JobStatus.FAILED, refusal)
+            return self.budget.ended
         self.limits.check()
         for message in read_queued(self.log):
             await self.session.look_up_mentions(message)
@@ -345,8 +345,9 @@ class AgentLoop:
         return await self._may_go_on(go_on_question(why), why)
 
     async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
-        if await self._ask_user(question, "limits") != GO_ON:
-            return Outcome(JobStatus.FAILED, why)
+        answer = await self._ask_user(question, "limits")
+        if answer != GO_ON:
+            return Outcome.at_limit(why, stopped=answer is not None)
         self.limits.extend()
         self._nudged = False
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import ReplyReader
 from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
+from ...store import Streamed
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
@@ -58,16 +60,33 @@ class ReplyEvents:
     def __init__(self, log: RunLog) -> None:
         self.log = log
         self._has_begun = False
+        self.begin()
+
+    def begin(self) -> None:
+        self._thinks_since = self._spoke_at = 0.0
+
+    @property
+    def thought_seconds(self) -> float:
+        """From the first thought to the first word, or until now."""
+        if not self._thinks_since:
+            return 0.0
+        return round((self._spoke_at or time.monotonic()) - self._thinks_since, 1)
 
     def show(self, deltas: list[Delta]) -> None:
         """Show the first words at once, later ones in batches."""
         for delta in deltas:
-            kind = TextStreamed if isinstance(delta, TextDelta) else ReasoningStreamed
+            if isinstance(delta, TextDelta):
+                kind: Streamed = TextStreamed
+                self._spoke_at = self._spoke_at or time.monotonic()
+            else:
+                kind = ReasoningStreamed
+                self._thinks_since = self._thinks_since or time.monotonic()
             self.log.stream(kind, delta.text, at_once=not self._has_begun)
             self._has_begun = True
 
     def say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
+        self.begin()
         said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
         self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
 
@@ -268,6 +287,7 @@ class ModelSession:
         request = self._request(history)
         reader = ReplyReader(ends_with_code=self.asks_for_code)
         self.limits.turns += 1
+        self._events.begin()
         try:
             await self._read(request, reader)
             self._events.show(reader.finish())
@@ -283,7 +303,7 @@ class ModelSession:
 
     def _interpret(self, reader: ReplyReader) -> Reply:
         """The reply, including calls in another form than was asked for."""
-        reply = reader.reply
+        reply = replace(reader.reply, thought_seconds=self._events.thought_seconds)
         if self.model.is_guide:
             return reply
         if self.request_form.is_native and not reader.has_native_calls:

@@ -21,10 +21,20 @@ class Outcome:
     delivered: Plan | Review | None = None
 
     @property
-    def handed_over(self) -> str:
-        """What the next step, or whoever delegated, reads: its words, and what it delivered."""
+    def words(self) -> str:
+        """What it said, and what it delivered."""
         parts = [self.text.strip(), self.delivered.text if self.delivered else ""]
-        return "\n\n".join(filter(None, parts)) or "Done."
+        return "\n\n".join(filter(None, parts))
+
+    @property
+    def handed_over(self) -> str:
+        """What the next step, or whoever delegated, reads."""
+        return self.words or "Done."
+
+    @classmethod
+    def at_limit(cls, limit: str, *, stopped: bool) -> Outcome:
+        """Stopped there by the user, or failed because nobody could say to go on."""
+        return cls(JobStatus.CANCELLED if stopped else JobStatus.FAILED, limit)
 
     @classmethod
     def of(cls, result: StepResult, figures: Sequence[Figure] = ()) -> Outcome:

@@ -26,7 +26,7 @@ from ...domain.replies import Question, ToolCall
 from ...effects.finding import text_for_model
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
-from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
+from ...tools.base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult
 from ...workspace import fingerprint
 from ..log import RunLog
 from .call_log import CallLog, CallRecord, LiveOutput
@@ -211,7 +211,7 @@ class ToolRunner:
         """Run the call; the result is masked for whoever asked."""
         call, mask = record.call, self.log.mask
         output = LiveOutput(record.id, self.log, self.listener)
-        context = self._context(record.clearance, output.add)
+        context = self._context(record, output.add)
         code = code_to_watch(tool, call.parameters, context)
         watch = watch_call(code, context, self.tools.memory, self.tools.silenced)
         async with watch as record.effects:
@@ -240,8 +240,8 @@ class ToolRunner:
         if self._only_looks(call) and len(paths) <= MAX_FILES_AT_ONCE:
             self.files_read |= {path: fingerprint(self.tools.workspace, path) for path in paths}
 
-    def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:
-        scratch = self.tools.scratch
+    def _context(self, record: CallRecord, output: Callable[[str], None]) -> ToolContext:
+        scratch, clearance = self.tools.scratch, record.clearance
         return ToolContext(
             workspace=clearance.guard(self.tools.workspace),
             role=self.log.role,
@@ -254,13 +254,16 @@ class ToolRunner:
             scratch=scratch.of(self.log.context_id) if scratch else None,
             notebook=self.log.notebook,
             waiting=self.waiting,
-            ask=self._ask,
+            ask=partial(self._ask, record),
             write_under_open=self.write_under_open,
             closed=partial(self.tools.gate.closed_tools, self.log),
             follow=self.follow,
             recall=partial(search_conversation, self.log.journal.store, self.log.context_id),
         )
 
-    async def _ask(self, question: Question) -> str | None:
+    async def _ask(self, record: CallRecord, question: Question) -> str | None:
+        began = time.monotonic()
         with self.waiting():
-            return await self.tools.user.ask(question, self.log)
+            answer = await self.tools.user.ask(question, self.log)
+        record.waited += time.monotonic() - began
+        return answer

@@ -57,10 +57,13 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
         raise NotFound(f"This conversation has no checkpoint '{point}'.")
     undo = await service.checkpoints.finish_interrupted()
     done = await undo.rollback(point)
+    partly = {entry.path for entry in done.partly}
+    whole = [path for path in done.restored if path not in partly]
     parts = [
-        f"Restored: {_codes(done.restored)}" if done.restored else "",
+        f"Restored: {_codes(whole)}" if whole else "",
+        *(f"Restored in part: {code(entry.path)}, {line(entry.why)}" for entry in done.partly),
         f"Removed: {_codes(done.removed)}" if done.removed else "",
-        *(f"Skipped: {code(entry.path)}, {line(entry.why)}" for entry in done.skipped),
+        *(f"Stayed as it is: {code(entry.path)}, {line(entry.why)}" for entry in done.skipped),
         *map(line, done.notes),
     ]
     text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."

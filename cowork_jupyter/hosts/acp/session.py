@@ -334,10 +334,10 @@ class AcpSession:
             return
         if status is JobStatus.COMPLETED:
             self._turn.end("end_turn")
+        elif self._turn.limit and status is not JobStatus.INTERRUPTED:
+            self._turn.end(self._turn.limit)
         elif status is not JobStatus.FAILED:
             self._turn.end("cancelled")
-        elif self._turn.limit:
-            self._turn.end(self._turn.limit)
         else:
             self._turn.fail(RequestError(INTERNAL, error or "It failed.", {"code": "job_failed"}))
 

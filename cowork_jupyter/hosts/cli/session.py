@@ -9,7 +9,6 @@ import os
 import shlex
 import signal
 import tempfile
-import time
 from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -130,13 +129,12 @@ class CliSession:
             context = self._service.conversations.choose_prompt(context.id, self._request.prompt)
         self._narrator = Narrator(self._screen, plan.plan if plan else None)
         after = self._service.journal.store.last_seq(context.id)
-        began = time.monotonic()
         job_id = await self._begin(context, plan)
         self._listen_for_signals(job_id)
         asking = [self._asking.go_on()] if self._asking else []
         await _first_of(self._follow(context.id, after, job_id), self._tick(), *asking)
         job = self._service.jobs.get(job_id)
-        self._conclude(job, time.monotonic() - began, self._request.model or context.model or model)
+        self._conclude(job, self._request.model or context.model or model)
         return self._exit_code(job)
 
     async def _model(self) -> str:
@@ -232,7 +230,7 @@ class CliSession:
         for event in held:
             self._narrator.tell(event)
 
-    def _conclude(self, job: Job, seconds: float, model: str) -> None:
+    def _conclude(self, job: Job, model: str) -> None:
         from ...record.export import duration
 
         self._screen.hide_status()
@@ -242,7 +240,7 @@ class CliSession:
         if job.error:
             self._say(f"cowork: {job.error}", "bad")
         used = f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else ""
-        facts = (job.status.value, duration(seconds), used, model, job.context_id)
+        facts = (job.status.value, duration(job.working_seconds), used, model, job.context_id)
         self._say(" · ".join(fact for fact in facts if fact), "dim")
         if self._outcome.made_plan and self._request.role is AgentRole.PLANNER:
             name = self._request.conversation

@@ -91,11 +91,20 @@ OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[P
 
 
 def rolled_back(found: Item) -> str:
+    partly = {each["path"] for each in found.get("partly", [])}
+    whole = [path for path in found["restored"] if path not in partly]
     parts = [
-        f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
+        f"Restored: {_codes(whole)}" if whole else "",
+        *(
+            f"Restored in part: {code(each['path'])}, {line(each['why'])}"
+            for each in found.get("partly", [])
+        ),
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
-        *(f"Skipped: {code(entry['path'])}, {line(entry['why'])}" for entry in found["skipped"]),
-        OVERWRITE if any(entry.get("can_overwrite") for entry in found["skipped"]) else "",
+        *(
+            f"Stayed as it is: {code(each['path'])}, {line(each['why'])}"
+            for each in found["skipped"]
+        ),
+        OVERWRITE if any(each.get("can_overwrite") for each in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
     text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."

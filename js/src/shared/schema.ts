@@ -261,6 +261,10 @@ export interface components {
             plan_revision: number | null;
             role: components["schemas"]["AgentRole"];
             status: components["schemas"]["JobStatus"];
+            /** @default 0 */
+            worked_seconds?: number;
+            /** @default null */
+            working_since?: string | null;
         };
         /**
          * CardMessage
@@ -383,6 +387,10 @@ export interface components {
             round?: number;
             status: components["schemas"]["StepStatus"];
             step_id: string;
+            /** @default 0 */
+            worked_seconds?: number;
+            /** @default null */
+            working_since?: string | null;
         };
         /**
          * CategoryList
@@ -1511,8 +1519,16 @@ export interface components {
             completed_at: string | null;
             context_id: string;
             created_at: string;
+            /**
+             * @description Of an executed plan: its first step at work, else the first that is left, else the last.
+             *
+             *     None without a plan.
+             */
+            readonly current_step_index: number | null;
             /** @default null */
             error: string | null;
+            /** @default null */
+            final_response: string | null;
             id: string;
             /** @default message */
             kind: components["schemas"]["JobKind"];
@@ -1545,6 +1561,12 @@ export interface components {
              *     }
              */
             usage: components["schemas"]["Usage"];
+            /** @default 0 */
+            worked_seconds: number;
+            /** @description All of it, up to now. */
+            readonly working_seconds: number;
+            /** @default null */
+            working_since: string | null;
         };
         /**
          * JobAccepted
@@ -1562,6 +1584,8 @@ export interface components {
             error?: string | null;
             job_id: string;
             status: components["schemas"]["JobStatus"];
+            /** @default null */
+            worked_seconds?: number | null;
         };
         /** JobCompletedEvent */
         JobCompletedEvent: {
@@ -1645,6 +1669,8 @@ export interface components {
             /** @default null */
             role?: components["schemas"]["AgentRole"] | null;
             status: components["schemas"]["JobStatus"];
+            /** @default 0 */
+            worked_seconds?: number;
         };
         /** JobStartedEvent */
         JobStartedEvent: {
@@ -3385,6 +3411,8 @@ export interface components {
             dry_run: boolean;
             /** @default [] */
             notes: string[];
+            /** @default [] */
+            partly: components["schemas"]["Skipped"][];
             /** @default  */
             preview: string;
             removed: string[];
@@ -3917,6 +3945,12 @@ export interface components {
             /** @default pending */
             status: components["schemas"]["StepStatus"];
             step_id: string;
+            /** @default 0 */
+            worked_seconds: number;
+            /** @description All of it, up to now. */
+            readonly working_seconds: number;
+            /** @default null */
+            working_since: string | null;
         };
         /**
          * TaskAssignmentData
@@ -3984,6 +4018,8 @@ export interface components {
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;
+            /** @default null */
+            worked_seconds?: number | null;
         };
         /** TaskCompletedEvent */
         TaskCompletedEvent: {
@@ -4061,6 +4097,8 @@ export interface components {
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;
+            /** @default null */
+            worked_seconds?: number | null;
         };
         /** TaskStartedEvent */
         TaskStartedEvent: {
@@ -4145,6 +4183,8 @@ export interface components {
             rollback?: string | null;
             /** @default  */
             skill?: string;
+            /** @default 0 */
+            thought_seconds?: number;
         };
         /** TextDeltaEvent */
         TextDeltaEvent: {
@@ -4292,6 +4332,8 @@ export interface components {
             /** @default null */
             error?: components["schemas"]["ErrorBody"] | null;
             ok: boolean;
+            /** @default 0 */
+            seconds?: number;
             /** @default  */
             summary?: string;
             /** @default  */
@@ -4327,6 +4369,8 @@ export interface components {
             /** @default null */
             guidance?: components["schemas"]["Guidance"] | null;
             ok: boolean;
+            /** @default 0 */
+            seconds?: number;
             /** @default false */
             sensitive?: boolean;
             /** @default  */

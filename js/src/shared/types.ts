@@ -14,9 +14,9 @@ export type JobKind = Schema['JobKind'];
 export type JobStatus = Schema['JobStatus'];
 export type StepStatus = Schema['StepStatus'];
 export type Job = Schema['Job'];
-/** Cards of earlier versions do not say who started a job. */
-export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> &
-  Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
+/** Cards of earlier versions do not say who started a job, or how long it worked. */
+export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by' | 'worked_seconds' | 'working_since'> &
+  Partial<Pick<Schema['CardJob'], 'by' | 'worked_seconds' | 'working_since'>> & { role: string };
 /** The server omits a step's role and rounds if unset. */
 export type PlanStep = Required<Schema['PlanStep']>;
 /** A saved card has only the first steps of a large plan. */

@@ -125,7 +125,7 @@ async def test_stopping_at_the_jobs_limit_ends_it_naming_the_limit_and_asks_noth
         assert job.error == "The job's limit of 240 tokens (max_job_tokens) was reached."
         assert len(questions(bench)) == 1
         assert set(statuses(bench).values()) == {StepStatus.CANCELLED}
-        check_ended_well(bench, JobStatus.FAILED)
+        check_ended_well(bench, JobStatus.CANCELLED)
 
 
 async def test_headless_the_jobs_limit_ends_a_plan(settings: Settings) -> None:
@@ -145,7 +145,7 @@ async def stopped_after_one_step(bench: Bench) -> str:
     job_id = await execute(bench)
     await bench.answer("stop")
     job = await ended(bench, job_id)
-    assert job.status is JobStatus.FAILED
+    assert job.status is JobStatus.CANCELLED
     done = [task.step_id for task in job.tasks if task.status is StepStatus.COMPLETED]
     assert done == ["a"]
     return job_id

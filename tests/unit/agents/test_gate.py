@@ -328,7 +328,6 @@ async def test_a_request_survives_a_restart_and_its_answer_is_used_once(
     (request,) = service.inquiries.pending(context_id, "permission")
     service.inquiries.resolve_all([request.id], ALLOW)
     assert not (settings.workspace / "new.txt").exists()
-    service.plans.resume(job_id)
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert (settings.workspace / "new.txt").exists()
     await service.close()

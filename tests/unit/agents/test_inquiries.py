@@ -144,7 +144,7 @@ async def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
 
 @pytest.mark.process
 @pytest.mark.parametrize("answered", ["before", "after"], ids=lambda when: f"{when} resuming")
-async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
+async def test_an_answer_after_kill_9_reaches_the_model_once_and_the_job_goes_on(
     settings: Settings, scripted: ScriptedServer, answered: str
 ) -> None:
     scripted.add(QUESTION, text("B it is."))
@@ -155,8 +155,7 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
         (question,) = service.inquiries.pending(context_id, "question")
         if answered == "before":
             service.inquiries.answer(question.id, "b")
-            assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
-            service.plans.resume(job_id)
+            assert service.jobs.get(job_id).status is JobStatus.RUNNING
         else:
             service.plans.resume(job_id)
             assert service.jobs.get(job_id).status is JobStatus.WAITING
@@ -217,7 +216,6 @@ async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
                 service.plans.decide(job_id, question.task_id or "", "skip")
             elif way == "answer":
                 service.inquiries.answer(question.id, "skip")
-                service.plans.resume(job_id)
             else:
                 service.plans.resume(job_id)
                 service.inquiries.answer(question.id, "skip")
@@ -244,15 +242,47 @@ async def test_a_hint_asked_for_before_a_restart_is_given_to_the_step(
     service = build_service(settings)
     (question,) = service.inquiries.pending(context_id, "question")
     service.inquiries.answer(question.id, "Use the other file.")
-    service.plans.resume(job_id)
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert len(scripted.requests) == 2
     assert "Use the other file." in words(scripted)
     await service.close()
 
 
+async def test_a_call_allowed_after_a_restart_runs_without_more_ado(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("execute_command", command="pip install pyarrow"), text("Done."))
+    async with bench_with(settings) as bench:
+        bench.service.factory.tools.gate.approver = bench.service.inquiries
+        job_id = bench.start("go")
+        await bench.until(EventType.PERMISSION_REQUEST)
+        context_id = bench.context.id
+    service = build_service(settings)
+    (request,) = service.inquiries.pending(context_id, "permission")
+    service.inquiries.resolve_all([request.id], DENY)
+    assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
+    await service.close()
+
+
+async def test_an_answer_waits_while_another_job_runs(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(QUESTION, stall(after=0))
+    async with bench_with(settings) as bench:
+        job_id = bench.start("go")
+        await bench.until(EventType.QUESTION_ASKED)
+        context_id = bench.context.id
+    service = build_service(settings)
+    (question,) = service.inquiries.pending(context_id, "question")
+    other = service.send_message(context_id, "something else").job_id or ""
+    service.inquiries.answer(question.id, "b")
+    assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
+    await service.jobs.cancel(other)
+    await service.close()
+
+
 @pytest.mark.parametrize(
-    ("value", "status"), [("go_on", JobStatus.COMPLETED), ("stop", JobStatus.FAILED)]
+    ("value", "status"), [("go_on", JobStatus.COMPLETED), ("stop", JobStatus.CANCELLED)]
 )
 async def test_a_limit_that_was_asked_about_is_not_asked_about_again(
     settings: Settings, scripted: ScriptedServer, value: str, status: JobStatus
@@ -265,7 +295,6 @@ async def test_a_limit_that_was_asked_about_is_not_asked_about_again(
     service = build_service(settings)
     (question,) = service.inquiries.pending(context_id, "question")
     service.inquiries.answer(question.id, value)
-    service.plans.resume(job_id)
     assert (await service.jobs.wait(job_id)).status is status
     assert len(service.journal.store.job_inquiries(job_id)) == 1
     await service.close()

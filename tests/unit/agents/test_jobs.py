@@ -111,7 +111,8 @@ async def test_events_come_in_the_order_in_which_things_happen(
     assert (begun["status"], begun["error"]) == ("running", None)
     facts = ("kind", "role", "request", "plan_id", "by", "card_id")
     assert [begun[one] for one in facts] == ["message", "actor", "go", None, "person", job.id]
-    assert end.data.model_dump() == {"job_id": job.id, "status": "completed", "error": None}
+    ended = {"job_id": job.id, "status": "completed", "error": None}
+    assert end.data.model_dump() == {**ended, "worked_seconds": job.working_seconds}
 
 
 async def test_a_final_status_comes_once_and_with_a_time(
@@ -220,3 +221,9 @@ async def test_an_error_is_stored_once_and_as_an_error(
     await bench.tell("go")
     assert len(bench.messages(MessageType.ERROR)) == 1
     assert len(bench.events(EventType.ERROR)) == 1
+
+
+async def test_a_completed_job_knows_its_last_words(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(call("read_file", path="a.py"), text("It is 42."))
+    job = await bench.tell("go")
+    assert (job.final_response, job.current_step_index) == ("It is 42.", None)

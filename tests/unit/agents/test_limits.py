@@ -20,7 +20,7 @@ from cowork_jupyter.agents.run.limits import (
     RunLimits,
     find_loop,
 )
-from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.replies import ToolCall
@@ -30,6 +30,7 @@ from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, t
 from ...scripted import Scripted, ScriptedServer, call, text
 from .conftest import Bench
 from .helpers import PATIENCE, Clock, add_tools, bench_with, check_ended_well, ended, eventually
+from .test_inquiries import save_plan
 from .test_loop import QUESTION
 
 SPENT = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
@@ -244,12 +245,12 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         assert len(scripted.requests) == 4, "going on must give the same amount again"
         bench.service.inquiries.answer(pending(bench), "stop")
         await ended(bench, job_id)
-        check_ended_well(bench, JobStatus.FAILED)
+        check_ended_well(bench, JobStatus.CANCELLED)
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", CHANGES)
-async def test_stopping_at_a_limit_fails_the_job_and_names_the_limit(
+async def test_stopping_at_a_limit_stops_the_job_and_names_the_limit(
     settings: Settings, scripted: ScriptedServer, clock: Clock, name: str
 ) -> None:
     async with bench_with(settings, **CHANGES[name]) as bench:
@@ -258,7 +259,23 @@ async def test_stopping_at_a_limit_fails_the_job_and_names_the_limit(
         await bench.answer("stop")
         job = await ended(bench, job_id)
         assert name in (job.error or "")
-        check_ended_well(bench, JobStatus.FAILED)
+        check_ended_well(bench, JobStatus.CANCELLED)
+
+
+@pytest.mark.asyncio
+async def test_stopping_a_step_at_its_limit_stops_the_plan_and_asks_nothing_more(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    async with bench_with(settings, max_iterations=1) as bench:
+        save_plan(bench.service, bench.context.id, {"id": "a", "action": "do a"})
+        scripted.add(call("read_file", path="a.py"))
+        job_id = (await bench.service.execute_plan(bench.context.id, 1)).id
+        await bench.answer("stop")
+        job = await ended(bench, job_id)
+        assert "(max_iterations)" in (job.error or "")
+        assert [task.status for task in job.tasks] == [StepStatus.CANCELLED]
+        assert len(bench.events(EventType.QUESTION_ASKED)) == 1
+        check_ended_well(bench, JobStatus.CANCELLED)
 
 
 @pytest.mark.asyncio

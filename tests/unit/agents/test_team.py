@@ -334,7 +334,6 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_i
             assert [task.round for task in stopped.tasks] == [0, 0, 0, 1, 1, 1]
             (question,) = service.inquiries.pending(context_id, "question")
             service.inquiries.answer(question.id, "a")
-            service.plans.resume(job_id)
             job = await service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     assert rounds_of(job) == [(step, n) for n in (0, 1) for step in ("build", "test", "review")]

@@ -58,6 +58,7 @@ def run(*messages: Message, **fields: Any) -> RecordedRun:
         "request": "Clean sales.csv\nand plot it",
         "created_at": BEGAN,
         "completed_at": ENDED,
+        "worked_seconds": 12.0,
         **fields.pop("job", {}),
     }
     known: dict[str, Any] = {"questions": [], "permissions": [], "revision": None, **fields}

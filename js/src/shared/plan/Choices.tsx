@@ -16,14 +16,17 @@ export interface Choice {
   cell?: SkippedCell;
 }
 
-export function choicesIn({ skipped }: Rollback): Choice[] {
-  return skipped
-    .filter(one => one.can_overwrite)
-    .flatMap(({ path, why, cells }): Choice[] =>
-      cells?.length
-        ? cells.map(cell => ({ key: JSON.stringify([path, cell.cell_id]), path, why, cell }))
-        : [{ key: path, path, why }]
-    );
+export function choicesIn({ skipped, partly = [] }: Rollback): Choice[] {
+  return leftIn([...skipped, ...partly].filter(one => one.can_overwrite));
+}
+
+/** Files, and of notebooks that go back by cell the cells. */
+export function leftIn(skipped: Rollback['skipped']): Choice[] {
+  return skipped.flatMap(({ path, why, cells }): Choice[] =>
+    cells?.length
+      ? cells.map(cell => ({ key: JSON.stringify([path, cell.cell_id]), path, why, cell }))
+      : [{ key: path, path, why }]
+  );
 }
 
 /** The choices in the form of a rollback request. */
@@ -69,14 +72,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
       <ul class="cw-paths">
         {choices.slice(0, MAX_CHOICES).map(one => (
           <li key={one.key}>
-            <span>
-              {oneLine(
-                one.cell
-                  ? t('%1: someone else changed it too', nameOf(one))
-                  : `${one.path}: ${one.why}`,
-                400
-              )}
-            </span>
+            <span>{oneLine(choiceText(one), 400)}</span>
             <label class="cw-check">
               <input
                 type="checkbox"
@@ -96,6 +92,11 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
       <p class="cw-dim">{t('Undoing the rollback restores what is there now.')}</p>
     </fieldset>
   );
+}
+
+/** The same before the rollback and after it. */
+export function choiceText(one: Choice): string {
+  return one.cell ? t('%1: someone else changed it too', nameOf(one)) : `${one.path}: ${one.why}`;
 }
 
 function nameOf({ path, cell }: Choice): string {

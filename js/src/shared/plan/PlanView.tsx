@@ -8,7 +8,7 @@ import { inline } from '../text/markdown';
 import { Note } from '../ui/Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { useRun } from '../run/context';
-import { entriesOfTask, taskStart } from '../run/grouping';
+import { entriesOfTask } from '../run/grouping';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
@@ -53,8 +53,7 @@ export function PlanView({
         {...(steps.length > LONG_PLAN ? { tabIndex: 0 } : {})}
       >
         {steps.map(step => {
-          const known = state.tasks[step.id];
-          const task = known ? { ...known, startedAt: taskStart(state, known) } : null;
+          const task = state.tasks[step.id] ?? null;
           return (
             <StepRow
               key={step.id}

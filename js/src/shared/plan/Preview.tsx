@@ -45,7 +45,11 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
     working.forget();
     setChosen(keys);
   };
-  const rest = result && { ...result, skipped: result.skipped.filter(one => !one.can_overwrite) };
+  const rest = result && {
+    ...result,
+    skipped: result.skipped.filter(one => !one.can_overwrite),
+    partly: []
+  };
   const isAllChoice =
     rest !== null && isNothing(rest) && rest.skipped.length === 0 && choices.length > 0;
   return (

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { Rollback } from '../types';
 import { counted, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
+import { choiceText, leftIn } from './Choices';
 
 const MAX_PATHS = 30;
 
@@ -21,6 +22,8 @@ export function RollbackSummary({
   if (isNothing(result) && result.skipped.length === 0) {
     return <p class="cw-dim">{t('Nothing has changed since then.')}</p>;
   }
+  const left = leftIn([...result.skipped, ...(result.partly ?? [])]);
+  const cells = left.filter(({ cell }) => cell).map(choiceText);
   return (
     <div class="cw-rollback">
       <Paths
@@ -34,9 +37,15 @@ export function RollbackSummary({
         paths={result.removed}
       />
       <Paths
-        title={isPreview ? t('Would stay as it is') : t('Left as it is')}
+        title={isPreview ? t('Would stay as it is') : t('Stayed as it is')}
         colour="ask"
-        paths={result.skipped.map(({ path, why }) => `${path}: ${why}`)}
+        paths={left.filter(({ cell }) => !cell).map(choiceText)}
+      />
+      <Paths
+        title={isPreview ? t('Would stay as it is') : t('Stayed as it is')}
+        colour="ask"
+        paths={cells}
+        counts={counted(cells.length, '%1 cell', '%1 cells')}
       />
       {result.notes?.map(note => (
         <p key={note} class="cw-dim">
@@ -50,20 +59,20 @@ export function RollbackSummary({
 function Paths({
   title,
   colour,
-  paths
+  paths,
+  counts = counted(paths.length, '%1 file', '%1 files')
 }: {
   title: string;
   colour: string;
   paths: readonly string[];
+  counts?: string;
 }): VNode | null {
   if (paths.length === 0) {
     return null;
   }
   return (
     <div>
-      <p
-        class={`cw-ink cw-title cw-colour-${colour}`}
-      >{`${title} · ${counted(paths.length, '%1 file', '%1 files')}`}</p>
+      <p class={`cw-ink cw-title cw-colour-${colour}`}>{`${title} · ${counts}`}</p>
       <ul class="cw-paths">
         {paths.slice(0, MAX_PATHS).map(path => (
           <li key={path}>{oneLine(path, 300)}</li>

@@ -7,7 +7,7 @@ import { Button, Failure } from '../ui/Button';
 import { countsSentence, diffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
 import { describeExpectation } from '../effects/pins';
-import { duration, secondsBetween } from '../text/format';
+import { duration } from '../text/format';
 import { Fold } from '../ui/Fold';
 import { blocks, inline } from '../text/markdown';
 import { RolePill } from '../role/RolePill';
@@ -181,10 +181,10 @@ function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
 function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
   let words: ComponentChildren = step.estimated_time && estimate(step.estimated_time);
   if (status === 'running') {
-    words = <Clock start={task?.startedAt ?? null} end={null} />;
+    words = task && <Clock time={task} />;
   } else if (status === 'completed') {
-    const seconds = audit?.actual.seconds ?? secondsBetween(task?.startedAt, task?.endedAt);
-    words = seconds === null ? '' : duration(seconds);
+    const seconds = audit?.actual.seconds ?? task?.worked;
+    words = seconds ? duration(seconds) : '';
   } else if (status !== 'pending') {
     words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusLabel(status)}</span>;
   }

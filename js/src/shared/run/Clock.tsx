@@ -2,24 +2,31 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { clock, duration, secondsBetween } from '../text/format';
+import type { WorkTime } from './state';
 
-/** Elapsed time, ticking while there is no end. Not announced to screen readers. */
-export function Clock({ start, end }: { start: string | null; end: string | null }): VNode | null {
+/** Working time, ticking while something works. Not announced to screen readers. */
+export function Clock({
+  time: { worked, since },
+  isOver = false
+}: {
+  time: WorkTime;
+  isOver?: boolean;
+}): VNode {
   const [now, setNow] = useState(() => new Date().toISOString());
+  const ticks = since !== null && !isOver;
   useEffect(() => {
-    if (end !== null) {
+    if (!ticks) {
       return;
     }
-    const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
+    const tick = (): void => setNow(new Date().toISOString());
+    tick();
+    const timer = setInterval(tick, 1000);
     return () => clearInterval(timer);
-  }, [end]);
-  const seconds = secondsBetween(start, end ?? now);
-  if (seconds === null) {
-    return null;
-  }
+  }, [ticks, since]);
+  const seconds = worked + (ticks ? (secondsBetween(since, now) ?? 0) : 0);
   return (
     <span class="cw-time" role="timer" aria-live="off">
-      {end === null ? clock(seconds) : duration(seconds)}
+      {isOver ? duration(seconds) : clock(seconds)}
     </span>
   );
 }

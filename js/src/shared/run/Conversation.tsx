@@ -167,7 +167,6 @@ function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
 const LINES: Record<Exclude<LineEntry['kind'], 'error'>, { icon: string; colour: string }> = {
   decision: { icon: 'check', colour: 'ok' },
   notice: { icon: 'alert', colour: 'grey' },
-  role: { icon: 'person', colour: 'grey' },
   plan: { icon: 'check', colour: 'grey' },
   assignment: { icon: 'person', colour: 'grey' },
   outcome: { icon: 'check', colour: 'grey' }

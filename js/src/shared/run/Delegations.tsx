@@ -3,7 +3,7 @@ import { Fragment, type VNode } from 'preact';
 import { StepRow } from '../plan/StepRow';
 import { t } from '../text/translate';
 import { Conversation } from './Conversation';
-import { entriesOfTask, segments, taskStart } from './grouping';
+import { entriesOfTask, segments } from './grouping';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';
 
 /** The agent's words, with a row for each delegated task in between. */
@@ -57,7 +57,7 @@ function Delegation({
       step={{ id, step_number: number, action: description, status, ...none }}
       role={role}
       status={waitsIn(state, id) && status === 'running' ? 'waiting' : status}
-      task={{ ...task, error, startedAt: taskStart(state, task) }}
+      task={{ ...task, error }}
       entries={entriesOfTask(state, id)}
       earlier={[]}
       draft={state.drafts[id] ?? null}

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
-import { clock, moment, money, secondsBetween, speed, tokens } from '../text/format';
+import { clock, moment, money, speed, tokens } from '../text/format';
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
@@ -10,7 +10,6 @@ import { counted, translateKnown, t } from '../text/translate';
 import { oneLine } from '../text/visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
-import { taskStart } from './grouping';
 import {
   isFinal,
   isPlanReady,
@@ -106,7 +105,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
       <span class="cw-dim">
         {job && (isRunning || job.endedAt) && (
           <>
-            <Clock start={job.startedAt} end={isRunning ? null : job.endedAt} />
+            <Clock time={job} isOver={!isRunning} />
             {isRunning && <TimeLeft state={state} />}
             {isRunning && state.pace && <OutputSpeed pace={state.pace} />}
             {parts.length > 0 && ' · '}
@@ -140,8 +139,7 @@ function TimeLeft({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   const spans = steps
     .map(step => state.tasks[step.id])
-    .map(task => (task ? secondsBetween(taskStart(state, task), task.endedAt) : null))
-    .filter(span => span !== null);
+    .flatMap(task => (task && isFinal(task.status) && task.worked > 0 ? [task.worked] : []));
   const left = steps.filter(step => !isFinal(stepStatus(state, step))).length;
   if (spans.length === 0 || left === 0 || statusOf(state) !== 'running') {
     return null;

@@ -6,7 +6,7 @@ import { InsertButton } from '../text/CodeBlock';
 import { CopyButton } from '../ui/CopyButton';
 import { Diff, DiffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
-import { secondsBetween, duration } from '../text/format';
+import { duration } from '../text/format';
 import { Fold } from '../ui/Fold';
 import { Icon } from '../ui/icons';
 import { t } from '../text/translate';
@@ -39,13 +39,12 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
 }
 
 function CallLine({ call }: { call: CallEntry }): VNode {
-  const seconds = secondsBetween(call.at, call.endedAt);
   return (
     <span class="cw-call-line">
       <CallMark ok={call.ok} /> <span class="cw-chip">{toolLabel(call.tool)}</span>{' '}
       <span>{oneLine(call.summary || target(call), 300)}</span>{' '}
       {call.diff && <DiffCounts text={call.diff} />}{' '}
-      {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}
+      {call.seconds >= 1 && <span class="cw-dim">{duration(call.seconds)}</span>}
     </span>
   );
 }

@@ -135,16 +135,10 @@ function isRedundant(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
   }
-  // Approving a plan switches the role to actor.
-  const isConsequence =
-    entry.kind === 'role' &&
-    entry.role === 'actor' &&
-    state.entries.some(one => one.kind === 'decision' && one.approval);
   // A step's instructions are not for the user, even if a newer revision dropped the step;
   // delegated tasks are.
   return (
-    isConsequence ||
-    (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'))
+    entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan')
   );
 }
 
@@ -155,14 +149,6 @@ function isCorrection({ entries }: Pick<RunState, 'entries'>, entry: Entry): boo
     entry.from === 'system' &&
     entries.some(one => one.kind === 'text' && one.problem && entry.text.includes(one.problem))
   );
-}
-
-/** The last start: from the event, else from the message that assigned the step. */
-export function taskStart(state: RunState, task: TaskState): string | null {
-  const assigned = state.entries
-    .filter(entry => entry.kind === 'assignment' && entry.task === task.id)
-    .pop();
-  return task.startedAt ?? assigned?.at ?? null;
 }
 
 export function entriesOfTask(state: RunState, taskId: string): Entry[] {

@@ -104,7 +104,7 @@ function keepStreamedState(entry: Entry, old: Entry | undefined): Entry {
   }
   if (entry.kind === 'call' && old?.kind === 'call') {
     const outcome: Partial<CallEntry> =
-      entry.ok === null ? { ok: old.ok, summary: old.summary, endedAt: old.endedAt } : {};
+      entry.ok === null ? { ok: old.ok, summary: old.summary, seconds: old.seconds } : {};
     return { ...entry, ...outcome, output: old.output, effects: old.effects };
   }
   return entry;

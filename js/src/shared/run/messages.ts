@@ -16,12 +16,7 @@ function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** `thoughtFor` is only known if the card watched: stored messages do not have it. */
-export function withMessage(
-  state: RunState,
-  message: Message,
-  thoughtFor: number | null = null
-): RunState {
+export function withMessage(state: RunState, message: Message): RunState {
   switch (message.message_type) {
     case 'tool_call':
       return withCall(state, message.data, placed(message));
@@ -34,13 +29,13 @@ export function withMessage(
       if (answer) {
         return withAnswer(state, answer.question_id, answer.value);
       }
-      const entry = entryOf(message, thoughtFor);
+      const entry = entryOf(message);
       return entry === null ? state : withEntry(state, entry);
     }
   }
 }
 
-function entryOf(message: Message, thoughtFor: number | null): Entry | null {
+function entryOf(message: Message): Entry | null {
   switch (message.message_type) {
     case 'plan':
       return line(message, 'plan', t('Made a plan.'));
@@ -55,12 +50,10 @@ function entryOf(message: Message, thoughtFor: number | null): Entry | null {
       return { ...placed(message), kind: 'review', review: message.data };
     case 'task_result':
       return line(message, 'outcome');
-    case 'role_change':
-      return line(message, 'role');
     case 'error':
       return line(message, 'error');
     case 'text':
-      return userEntry(message) ?? textEntry(message, thoughtFor);
+      return userEntry(message) ?? textEntry(message);
     default:
       return null;
   }
@@ -75,8 +68,7 @@ function userEntry(message: MessageOf<'text'>): Entry | null {
   return typeof approved_revision === 'number'
     ? {
         ...line(message, 'decision', by === 'person' ? t('You approved the plan.') : undefined),
-        allowed: true,
-        approval: true
+        allowed: true
       }
     : null;
 }
@@ -102,9 +94,9 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
   return { ...placed(message), kind, text: words };
 }
 
-function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
+function textEntry(message: MessageOf<'text'>): TextEntry | null {
   const body = messageText(message);
-  const { reasoning = '', problem, figures, assumptions, mentions } = message.data;
+  const { reasoning = '', thought_seconds, problem, figures, assumptions, mentions } = message.data;
   if (!body.trim() && !reasoning && !problem) {
     return null;
   }
@@ -115,7 +107,7 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
     from,
     text: body,
     reasoning,
-    thoughtFor,
+    thoughtFor: thought_seconds || null,
     problem: problem || null,
     cut: message.cut === true,
     figures: figuresOf(figures),
@@ -181,9 +173,8 @@ export function withEntry(state: RunState, entry: Entry): RunState {
   const known = state.entries.find(isSame);
   if (known) {
     const isNews = entry.kind === 'text' && known.kind === 'text' && !entry.cut;
-    const more = isNews && { ...entry, thoughtFor: known.thoughtFor };
-    return more
-      ? { ...state, entries: state.entries.map(one => (isSame(one) ? more : one)) }
+    return isNews
+      ? { ...state, entries: state.entries.map(one => (isSame(one) ? entry : one)) }
       : state;
   }
   const entries = [...state.entries, entry];
@@ -221,7 +212,7 @@ export function withCall(
     diff: '',
     effects: [],
     setAside: null,
-    endedAt: null
+    seconds: 0
   };
   return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
 }
@@ -258,18 +249,23 @@ export function withEffect(state: RunState, effect: DataEffect): RunState {
 export function outcome({
   ok,
   summary,
-  error
-}: EventOf<'tool-result'>['data']): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
-  return { ok, summary: summary || error?.message || '', refused: error?.code ?? '' };
+  error,
+  seconds
+}: EventOf<'tool-result'>['data']): Pick<CallEntry, 'ok' | 'summary' | 'refused' | 'seconds'> {
+  return {
+    ok,
+    summary: summary || error?.message || '',
+    refused: error?.code ?? '',
+    seconds: seconds ?? 0
+  };
 }
 
 function withResult(state: RunState, message: MessageOf<'tool_result'>): RunState {
-  const { data, created_at } = message;
+  const { data } = message;
   return changeCall(state, data.call_id, () => ({
     ...outcome(data),
     result: messageText(message),
     diff: data.facts?.diff ?? '',
-    setAside: data.facts?.set_aside ?? null,
-    endedAt: created_at
+    setAside: data.facts?.set_aside ?? null
   }));
 }

@@ -121,7 +121,6 @@ export function permissionOf(data: Record<string, unknown>): PermissionRequest {
 }
 
 export function reproductionOf(data: Record<string, unknown>): Reproduction {
-  const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
   const { runs, failed, hidden } = data;
   return {
     runs: typeof runs === 'boolean' ? runs : null,
@@ -167,4 +166,8 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     total_tokens: one.total_tokens + other.total_tokens,
     ...(cost > 0 ? { cost, currency: other.currency || one.currency || '' } : {})
   };
+}
+
+export function number(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
 }

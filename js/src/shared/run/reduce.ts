@@ -16,7 +16,6 @@ import {
 } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './parse';
 import {
-  isFinal,
   roleOf,
   taskKey,
   type Draft,
@@ -25,6 +24,7 @@ import {
   type RunState,
   type TaskState
 } from './state';
+import { advance, keepTime, TIMED } from './time';
 
 /**
  * Idempotent: known events are ignored. Gaps in `seq` are normal, because the server merges
@@ -36,7 +36,9 @@ export function reduce(state: RunState, event: Event): RunState {
   }
   const next = { ...state, seq: event.seq };
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
-  return reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
+  const reduced =
+    reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
+  return TIMED.includes(event.type) ? keepTime(reduced, event.created_at) : reduced;
 }
 
 /** Events that concern every card of the conversation: role and running job. */
@@ -50,10 +52,9 @@ function reduceContextEvent(state: RunState, event: Event): RunState | null {
       return endJob(state, event);
     case 'message': {
       const message = event.data;
-      const isFollowed = !message.job_id || state.follows.includes(message.job_id);
-      return isFollowed
-        ? withMessage(settleDraft(state, message), message, thoughtFor(state, message))
-        : state;
+      // The conversation's own messages, such as a change of role, are on no card.
+      const isOurs = message.job_id !== null && state.follows.includes(message.job_id);
+      return isOurs ? withMessage(settleDraft(state, message), message) : state;
     }
     default:
       return null;
@@ -71,8 +72,7 @@ function reduceJobEvent(state: RunState, event: Event): RunState {
       return withCall(state, event.data, placeOf(state, event));
     case 'tool-result':
       return changeCall(state, event.data.call_id, () => ({
-        ...outcome(event.data),
-        endedAt: event.created_at
+        ...outcome(event.data)
       }));
     case 'permission-request': {
       const { job_id, task_id, data } = event;
@@ -155,7 +155,9 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     status: 'running',
     error: null,
     startedAt: before?.startedAt ?? created_at,
-    endedAt: null
+    endedAt: null,
+    worked: data.worked_seconds ?? before?.worked ?? 0,
+    since: null
   };
   const started = withCheckEvent({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
   return showsJob(state, id, data) ? followJob(started, job) : started;
@@ -233,17 +235,16 @@ function grow(
   field: 'text' | 'reasoning'
 ): RunState {
   const key = draftKey(event.job_id, event.task_id);
-  const blank = { text: '', reasoning: '', thinkingSince: null, thoughtUntil: null };
-  const draft: Draft = state.drafts[key] ?? { ...placeOf(state, event), ...blank };
-  const marks =
-    field === 'reasoning'
-      ? { thinkingSince: draft.thinkingSince ?? event.created_at }
-      : { thoughtUntil: draft.thoughtUntil ?? event.created_at };
+  const draft: Draft = state.drafts[key] ?? {
+    ...placeOf(state, event),
+    text: '',
+    reasoning: ''
+  };
   return {
     ...state,
     drafts: {
       ...state.drafts,
-      [key]: { ...draft, ...marks, [field]: draft[field] + event.data.text }
+      [key]: { ...draft, [field]: draft[field] + event.data.text }
     }
   };
 }
@@ -259,29 +260,28 @@ function dropDraft(state: RunState, key: string): RunState {
   return { ...state, drafts };
 }
 
-function thoughtFor(state: RunState, message: Message): number | null {
-  const draft = state.drafts[draftKey(message.job_id, message.task_id)];
-  return draft?.thinkingSince
-    ? (Date.parse(draft.thoughtUntil ?? message.created_at) - Date.parse(draft.thinkingSince)) /
-        1000
-    : null;
-}
-
 function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-completed'>): RunState {
   const id = job_id ?? data.job_id;
-  const before = state.jobs[id] ?? {
+  const before: JobState = state.jobs[id] ?? {
     id,
     kind: 'message',
     role: 'actor',
     planId: null,
     planRevision: null,
-    startedAt: null
+    status: data.status,
+    error: null,
+    startedAt: null,
+    endedAt: null,
+    worked: 0,
+    since: null
   };
+  const stopped = advance(before, false, created_at);
   const job: JobState = {
-    ...before,
+    ...stopped,
     status: data.status,
     error: data.error ?? null,
-    endedAt: created_at
+    endedAt: created_at,
+    worked: data.worked_seconds ?? stopped.worked
   };
   const ended = withCheckEvent(
     { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } },
@@ -342,6 +342,7 @@ function withTask(
   const id = task_id ?? data.task_id;
   const key = taskKey(job?.kind, id, data.step_id);
   const before = state.tasks[key];
+  const stopped = before?.id === id ? advance(before, false, created_at) : null;
   return {
     ...state,
     tasks: {
@@ -353,8 +354,8 @@ function withTask(
         status,
         error: data.error ?? null,
         result: data.result ?? null,
-        startedAt: status === 'running' ? created_at : (before?.startedAt ?? null),
-        endedAt: isFinal(status) ? created_at : null,
+        worked: data.worked_seconds ?? stopped?.worked ?? 0,
+        since: null,
         earlier: before?.id === id ? before.earlier : earlierRounds(data.round, before)
       }
     }

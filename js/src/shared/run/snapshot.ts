@@ -4,10 +4,20 @@
 
 import { isRecord } from '../channel/channel';
 import { assumptionsOf, effectsOf, figuresOf } from '../effects/parse';
+import { secondsBetween } from '../text/format';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { guidanceOf } from './guidance';
 import { inOrder, withDecision, withEffect, withMessage } from './messages';
-import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './parse';
+import {
+  number,
+  permissionOf,
+  planOf,
+  questionOf,
+  reproductionOf,
+  reviewOf,
+  text,
+  usageOf
+} from './parse';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
@@ -96,6 +106,8 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
   return {
     ...decoded,
     ok: data['ok'] === true,
+    seconds: number(data['seconds']),
+    thought_seconds: number(data['thought_seconds']),
     parameters: isRecord(parameters) ? parameters : {},
     error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,
     answer: isRecord(answer)
@@ -134,7 +146,9 @@ function jobState({
   status,
   error,
   created_at,
-  completed_at
+  completed_at,
+  worked_seconds,
+  working_since
 }: JobFacts): JobState {
   return {
     id,
@@ -145,7 +159,9 @@ function jobState({
     status,
     error,
     startedAt: created_at || null,
-    endedAt: completed_at
+    endedAt: completed_at,
+    worked: worked_seconds ?? secondsBetween(created_at, completed_at) ?? 0,
+    since: working_since ?? null
   };
 }
 
@@ -162,9 +178,8 @@ function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<stri
         status: task.status,
         error: task.error ?? null,
         result: task.result ?? null,
-        // All tasks are created with the job; the first message of each tells when it started.
-        startedAt: null,
-        endedAt: task.completed_at ?? null,
+        worked: task.worked_seconds ?? 0,
+        since: task.working_since ?? null,
         earlier: tasks.filter(one => isEarlierRound(one, task)).map(({ id }) => id)
       }
     ])

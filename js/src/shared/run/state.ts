@@ -31,7 +31,7 @@ export interface TextEntry extends Placed {
   from: 'user' | 'assistant' | 'system';
   text: string;
   reasoning: string;
-  /** Seconds, if the card watched. */
+  /** Seconds; null in records of older versions. */
   thoughtFor: number | null;
   /** The server's reason for rejecting the reply. */
   problem: string | null;
@@ -61,7 +61,8 @@ export interface CallEntry extends Placed {
   diff: string;
   effects: readonly DataEffect[];
   setAside: SetAside | null;
-  endedAt: string | null;
+  /** How long it worked; 0 while it runs. */
+  seconds: number;
 }
 
 export interface QuestionEntry extends Placed {
@@ -82,9 +83,9 @@ export interface CheckEntry extends Placed {
   check: Reproduction;
 }
 
-/** A single line: a notice, a user's decision, a change of role. */
+/** A single line: a notice, a user's decision. */
 export interface LineEntry extends Placed {
-  kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
+  kind: 'plan' | 'notice' | 'error' | 'decision' | 'assignment' | 'outcome';
   text: string;
   /** Details of a notice, shown when opened. */
   detail?: string;
@@ -92,8 +93,6 @@ export interface LineEntry extends Placed {
   /** Replaced by the next notice of its kind. */
   retry?: boolean;
   allowed?: boolean;
-  /** The approval of a plan. */
-  approval?: boolean;
 }
 
 export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | CheckEntry | LineEntry;
@@ -105,13 +104,16 @@ export interface Draft {
   role: string | null;
   text: string;
   reasoning: string;
-  /** Time of the first thought, then of the first word. */
-  thinkingSince: string | null;
-  thoughtUntil: string | null;
   at: string;
 }
 
-export interface JobState {
+export interface WorkTime {
+  /** Seconds until it last stopped working. */
+  worked: number;
+  since: string | null;
+}
+
+export interface JobState extends WorkTime {
   id: string;
   kind: JobKind;
   role: string;
@@ -123,15 +125,13 @@ export interface JobState {
   endedAt: string | null;
 }
 
-export interface TaskState {
+export interface TaskState extends WorkTime {
   id: string;
   role: string;
   description: string;
   status: StepStatus;
   error: string | null;
   result: string | null;
-  startedAt: string | null;
-  endedAt: string | null;
   /** Earlier tasks of the same step, before a review sent it back, oldest first. */
   earlier: readonly string[];
 }

@@ -110,6 +110,7 @@ describe('what a rollback would leave', () => {
       body: { scope: 'card', dry_run: false, overwrite: ['mine.md'] }
     });
     expect(screen.textContent).toContain('Restored · 2 filesa.pymine.md');
+    expect(screen.textContent).toContain('Stayed as it is · 2 filestheirs.md: another');
     await click(button(screen, 'Undo the rollback'));
     expect(server.changes.at(-1)).toEqual({
       method: 'POST',
@@ -159,13 +160,14 @@ describe('cells that not only the agent changed', () => {
 
   function byCell({ overwrite_cells = {}, dry_run }: RollbackRequest): Rollback {
     const cells = CELLS.filter(({ cell_id }) => !overwrite_cells['n.ipynb']?.includes(cell_id));
-    const skipped = [
+    const partly = [
       { path: 'n.ipynb', why: 'you also changed cell 4', can_overwrite: true, cells }
     ];
     return {
       restored: ['n.ipynb'],
       removed: [],
-      skipped: cells.length > 0 ? skipped : [],
+      skipped: [],
+      partly: cells.length > 0 ? partly : [],
       checkpoint_id: dry_run ? null : 'k9',
       preview: `p${cells.length}`
     };
@@ -206,7 +208,11 @@ describe('cells that not only the agent changed', () => {
       overwrite_cells: { 'n.ipynb': ['c4'] },
       preview: 'p1'
     });
-    expect(screen.textContent).toContain('Left as it is · 1 filen.ipynb: you also changed cell 4');
+    expect(screen.textContent).toContain('Restored · 1 filen.ipynb');
+    expect(screen.textContent).toContain(
+      'Stayed as it is · 1 cellA deleted cell of n.ipynb: someone else changed it too'
+    );
+    expect(screen.textContent).not.toContain('1 filen.ipynb:');
   });
 });
 

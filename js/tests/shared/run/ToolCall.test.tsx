@@ -9,7 +9,7 @@ const CALL: CallEntry = {
   kind: 'call',
   id: 'call_1',
   at: '2026-01-01T10:00:00Z',
-  endedAt: '2026-01-01T10:00:00Z',
+  seconds: 0,
   job: 'job_1',
   task: null,
   role: 'planner',

@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  entriesOfTask,
-  fold,
-  mainEntries,
-  readsSentence,
-  taskStart
-} from '../../../src/shared/run/grouping';
+import { entriesOfTask, fold, mainEntries, readsSentence } from '../../../src/shared/run/grouping';
 import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard, messageOf } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
 import type { Message } from '../../../src/shared/types';
-import { AT, executed, job, later, message, planned, runCard } from '../../runs';
+import { executed, job, message, planned, runCard } from '../../runs';
 
 let count = 0;
 
@@ -81,15 +75,6 @@ describe('where things stand', () => {
     );
     expect(mainEntries(state).filter(({ kind }) => kind === 'call')).toHaveLength(1);
     expect(entriesOfTask(state, 't1')).toHaveLength(1);
-  });
-
-  it('a step has begun when it was assigned, not when its job began', () => {
-    const state = withMessage(
-      fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })),
-      saved('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) })
-    );
-    expect(taskStart(state, state.tasks['1']!)).toBe(later(30));
-    expect(taskStart(fromCard(planned()), { ...state.tasks['1']!, id: 't9' })).toBeNull();
   });
 
   it('what the agent of a step was told is never shown, also when the plan no longer has that step', () => {

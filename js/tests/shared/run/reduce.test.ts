@@ -74,7 +74,9 @@ describe('a reply', () => {
     ]);
     const stored = after(
       streaming,
-      event(16, 'message', { ...message('text', 'Hello', { data: { reasoning: 'Hm' } }) })
+      event(16, 'message', {
+        ...message('text', 'Hello', { data: { reasoning: 'Hm', thought_seconds: 3 } })
+      })
     );
     expect(stored.drafts).toEqual({});
     expect(stored.entries).toMatchObject([
@@ -352,8 +354,15 @@ describe('a plan', () => {
         { task_id: 't1', step_id: '1', status: 'completed' },
         { job_id: 'j8', task_id: 't1' }
       ),
-      event(14, 'role-changed', { from: 'planner', to: 'actor' }, { job_id: null })
+      event(14, 'role-changed', { from: 'planner', to: 'actor' }, { job_id: null }),
+      event(
+        15,
+        'message',
+        message('role_change', 'The role is now Actor.', { job_id: null, role: 'system' }),
+        { job_id: null }
+      )
     );
+    expect(state.entries).toEqual(fromCard(planned()).entries);
     expect(state).toMatchObject({ planId: 'p1', revision: 1, follows: ['j1'], tasks: {} });
     expect([state.plan?.steps.length, roleOf(state), isPlanReady(state)]).toEqual([
       3,
@@ -429,7 +438,7 @@ describe('a plan', () => {
         ...message('text', 'A cell executes the plan.', { role: 'user', data })
       })
     );
-    expect(state.entries.at(-1)).toMatchObject({ kind: 'decision', approval: true, text });
+    expect(state.entries.at(-1)).toMatchObject({ kind: 'decision', allowed: true, text });
   });
 
   it('is followed when it is executed, whoever said so', () => {
@@ -468,7 +477,7 @@ describe('a plan', () => {
       )
     );
     expect(presentJob(state)).toMatchObject({ id: 'j2', status: 'running' });
-    expect(state.tasks['1']).toMatchObject({ id: 't1', status: 'running', startedAt: later(13) });
+    expect(state.tasks['1']).toMatchObject({ id: 't1', status: 'running', since: later(13) });
     expect(roleOf(state)).toBe('actor');
   });
 });
@@ -552,5 +561,92 @@ describe('a saved card', () => {
     ]);
     expect(state.questions).toMatchObject([{ options: [], allow_custom: true }]);
     expect(state.permissions).toMatchObject([{ why: [], scopes: [] }]);
+  });
+});
+
+describe('durations', () => {
+  const inTask = { job_id: 'j1', task_id: 't1' };
+  const started = event(
+    1,
+    'job-started',
+    { job_id: 'j1', kind: 'plan', plan_id: 'p1', plan_revision: 1, worked_seconds: 0 },
+    { job_id: 'j1' }
+  );
+  const task = (seq: number, kind: 'task-started' | 'task-completed', more = {}): Event =>
+    event(
+      seq,
+      kind,
+      {
+        task_id: 't1',
+        step_id: '1',
+        status: kind === 'task-started' ? 'running' : 'completed',
+        ...more
+      },
+      inTask
+    );
+  const waits = [
+    started,
+    task(2, 'task-started'),
+    event(5, 'question-asked', { ...QUESTION }, inTask),
+    event(205, 'question-answered', { id: QUESTION.id, value: 'x' }, inTask)
+  ];
+  const fresh = (): RunState => ({ ...fromCard(planned()), seq: 0 });
+
+  it('stand still while everything waits for the user', () => {
+    const waiting = after(fresh(), ...waits.slice(0, 3));
+    expect(waiting.jobs['j1']).toMatchObject({ worked: 4, since: null });
+    expect(waiting.tasks['1']).toMatchObject({ worked: 3, since: null });
+    const going = after(waiting, waits[3]!);
+    expect(going.jobs['j1']).toMatchObject({ worked: 4, since: later(205) });
+    expect(going.tasks['1']).toMatchObject({ worked: 3, since: later(205) });
+  });
+
+  it('go on while another step works', () => {
+    const other = event(
+      3,
+      'task-started',
+      { task_id: 't2', step_id: '2', status: 'running' },
+      { job_id: 'j1', task_id: 't2' }
+    );
+    const [first, second, asked] = waits;
+    const state = after(fresh(), first!, second!, other, asked!);
+    expect(state.jobs['j1']).toMatchObject({ worked: 0, since: later(1) });
+    expect([state.tasks['1']?.since, state.tasks['2']?.since]).toEqual([null, later(3)]);
+  });
+
+  it('are in the end what the server stored, as after a reload', () => {
+    const facts = { job_id: 'j1', status: 'completed', worked_seconds: 6.5 };
+    const state = after(
+      fresh(),
+      ...waits,
+      task(207, 'task-completed', { worked_seconds: 5.2 }),
+      event(208, 'job-completed', facts, { job_id: 'j1' })
+    );
+    const reloaded = fromCard(
+      planned({
+        jobs: [job('j1', { kind: 'plan', plan_id: 'p1', plan_revision: 1, worked_seconds: 6.5 })],
+        tasks: [{ id: 't1', job_id: 'j1', step_id: '1', status: 'completed', worked_seconds: 5.2 }]
+      })
+    );
+    for (const { jobs, tasks } of [state, reloaded]) {
+      expect(jobs['j1']).toMatchObject({ worked: 6.5, since: null });
+      expect(tasks['1']).toMatchObject({ worked: 5.2, since: null });
+    }
+  });
+
+  it('leave out the time in which no server ran', () => {
+    const stopped = { job_id: 'j1', status: 'interrupted', worked_seconds: 3 };
+    const resumed = { job_id: 'j1', status: 'running', worked_seconds: 3 };
+    const state = after(
+      fresh(),
+      started,
+      event(900, 'job-completed', stopped, { job_id: 'j1' }),
+      event(1000, 'job-started', resumed, { job_id: 'j1' })
+    );
+    expect(state.jobs['j1']).toMatchObject({ worked: 3, since: later(1000) });
+  });
+
+  it('are whole seconds of work in a card of an older version', () => {
+    expect(fromCard(runCard()).jobs['j1']).toMatchObject({ worked: 9, since: null });
   });
 });

@@ -299,7 +299,7 @@ def test_a_run_can_be_taken_back(cells: Cells, connected: ScriptedServer, tmp_pa
     assert "a.txt" in listed
     (tmp_path / "a.txt").write_text("mine\n")
     left = cells.run("%cowork rollback").markdown
-    assert "Skipped: `a.txt`, you have changed it since" in left
+    assert "Stayed as it is: `a.txt`, you have changed it since" in left
     assert "overwrite=[PATH]" in left
     point = re.findall(r"cp_\w+", listed)[0]
     back = cells.run(
