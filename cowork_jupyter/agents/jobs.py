@@ -18,6 +18,7 @@ from ..domain.messages import Message, MessageType, TextPart
 from ..store import JobEnd, Store, Transaction
 from ..store.journal import Journal
 from ..store.recovery import interrupt_parts
+from ..store.unfinished import keep_shown
 from .ask.inquiries import status_of, withdraw
 from .run.outcome import Outcome
 
@@ -174,6 +175,9 @@ class Jobs:
 
     def _end(self, job: Job, end: JobEnd) -> None:
         with self._journal.transaction() as tx:
+            if end.status is not JobStatus.COMPLETED:
+                is_stopped = end.status is JobStatus.CANCELLED
+                keep_shown(tx, tx.job(job.id), "stopped" if is_stopped else "killed")
             if end.status is JobStatus.FAILED:
                 interrupt_parts(tx, tx.job(job.id))  # what could not say itself how it ended
             if end.status is JobStatus.FAILED and end.error:

@@ -100,9 +100,20 @@ class Answer(BaseModel):
     label: str
 
 
+Cut = Literal["", "stopped", "killed", "length", "repetition"]
+ENDED_EARLY: dict[Cut, str] = {
+    "stopped": "Stopped here.",
+    "killed": "Stopped here by a failure.",
+    "length": "Stopped here: too long.",
+    "repetition": "Stopped here: repetitive.",
+}
+
+
 class TextData(Data):
     """Data of a text message."""
 
+    cut: Cut = ""
+    """Why the reply ended early: by the user, with its process, at a limit, or in repetition."""
     reasoning: str = ""
     thought_seconds: float = 0.0
     """How long the model reasoned before its first word."""

@@ -15,13 +15,15 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..domain.message_data import TextData, ToolCallData, ToolResultData
+from ..domain.message_data import ENDED_EARLY, TextData, ToolCallData, ToolResultData
 from ..domain.messages import ContentPart, ImagePart, Message, MessageType, TextPart
 from ..domain.settings import PictureChoice
 from .failures import ModelError
 from .frames import Frame
 
 _NOTHING = "(nothing)"
+_BROKEN_OFF = ("stopped", "killed")
+"""Why a reply ended early that the model was not told about in a note."""
 _PICTURES = "[pictures of the result of {tool}]"
 
 
@@ -169,6 +171,8 @@ def _text(message: Message, frame: Frame) -> str:
         return f"Result of {tool}{outcome}:\n{framed_text}"
     if isinstance(message.data, TextData) and (answer := message.data.answer):
         return f"Answer to “{answer.question}”: {message.text}"
+    if isinstance(message.data, TextData) and message.data.cut in _BROKEN_OFF and message.text:
+        return f"{message.text}\n\n[{ENDED_EARLY[message.data.cut]}]"
     text = message.text or message.data_as_text
     if text and message.role == "system":
         return f"[Note from Cowork, not from the user] {text}"

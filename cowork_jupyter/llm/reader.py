@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..domain.contexts import Usage
 from .chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, ToolCallChunk, UsageChunk
-from .reply import Delta, Reply
+from .reply import Delta, Reply, TextDelta
 from .reply_parser import ReplyParser
 
-WINDOW, WINDOW_IN_DATA = 600, 4_000
+MAX_UNIT, MAX_LONG_UNIT = 150, 2_000
+"""Characters that are repeated: a sentence, or several paragraphs."""
+WINDOW, WINDOW_IN_DATA, LONG_WINDOW = 600, 4_000, 8_000
 """Characters that must be repetitions; files and code may legitimately repeat for longer."""
-MAX_UNIT = 150
 _EVERY = 50
+
+MAX_TEXT = 100_000
+"""Characters of text that one reply may show."""
+_SLICE = 1_000
+"""Characters that are looked at together, however many come at once."""
 
 
 class RunOnDetector:
@@ -22,22 +29,29 @@ class RunOnDetector:
         self._unchecked = 0
 
     def add(self, text: str, *, in_data: bool = False) -> None:
-        self._tail = (self._tail + text)[-WINDOW_IN_DATA:]
+        self._tail = (self._tail + text)[-LONG_WINDOW:]
         self._unchecked += len(text)
         if self._unchecked < _EVERY:
             return
         self._unchecked = 0
         window = WINDOW_IN_DATA if in_data else WINDOW
+        self.found = (
+            self.found
+            or self._repeats(window, MAX_UNIT)
+            or (not in_data and self._repeats(LONG_WINDOW, MAX_LONG_UNIT))
+        )
+
+    def _repeats(self, window: int, most: int) -> bool:
         tail = self._tail[-window:]
-        self.found = self.found or (len(tail) == window and repeated_unit(tail) is not None)
+        return len(tail) == window and repeated_unit(tail, most) is not None
 
 
-def repeated_unit(text: str) -> int | None:
+def repeated_unit(text: str, most: int = MAX_UNIT) -> int | None:
     """Length of the unit that a text repeats, the last copy possibly cut; None if it does not."""
     # A repetitive text contains its own beginning again, one unit later.
-    beginning = text[:-MAX_UNIT]
+    beginning = text[:-most]
     size = text.find(beginning, 1)
-    while 0 < size <= MAX_UNIT:
+    while 0 < size <= most:
         if text[size:] == text[:-size]:
             return size
         size = text.find(beginning, size + 1)
@@ -46,6 +60,8 @@ def repeated_unit(text: str) -> int | None:
 
 def without_repetition(text: str) -> str:
     size = repeated_unit(text[-WINDOW // 2 :])
+    if size is None:
+        size = repeated_unit(text[-LONG_WINDOW // 2 :], MAX_LONG_UNIT)
     if size is None:
         return text
     start = len(text) - size
@@ -81,6 +97,7 @@ class ReplyReader:
         self._parser = ReplyParser(ends_with_code=self._ends_with_code)
         self._run_on = RunOnDetector()
         self._calls: dict[int, list[_NativeCall]] = {}
+        self._shown = 0
 
     @property
     def reply(self) -> Reply:
@@ -98,18 +115,21 @@ class ReplyReader:
         return self._parser.is_whole or self._run_on.found
 
     @property
+    def is_too_long(self) -> bool:
+        return self._shown >= MAX_TEXT
+
+    @property
     def has_native_calls(self) -> bool:
         return bool(self._calls)
 
     def feed(self, chunk: Chunk) -> list[Delta]:
         match chunk:
             case TextChunk(text):
-                self._run_on.add(text, in_data=self._parser.is_in_data)
-                return self._parser.feed(text)
+                return self._feed(text, self._parser.feed)
             case ReasoningChunk(text):
-                self._run_on.add(text)
-                return self._parser.feed_reasoning(text)
+                return self._feed(text, self._parser.feed_reasoning)
             case ToolCallChunk():
+                self._run_on.add(chunk.arguments, in_data=True)
                 self._collect(chunk)
             case UsageChunk(usage):
                 self.usage = self._spent + usage
@@ -119,6 +139,19 @@ class ReplyReader:
                 self._spent = self.usage
                 self._begin()
         return []
+
+    def _feed(self, text: str, parse: Callable[[str], list[Delta]]) -> list[Delta]:
+        """Nothing more is shown of a reply that has run on long enough."""
+        deltas: list[Delta] = []
+        for start in range(0, len(text), _SLICE):
+            if self._run_on.found or self.is_too_long:
+                break
+            piece = text[start : start + _SLICE]
+            self._run_on.add(piece, in_data=self._parser.is_in_data)
+            new = parse(piece)
+            self._shown += sum(len(delta.text) for delta in new if isinstance(delta, TextDelta))
+            deltas += new
+        return deltas
 
     def finish(self) -> list[Delta]:
         if self._run_on.found:

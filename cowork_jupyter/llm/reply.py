@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ..domain.figures import Assumption, Figure
-from ..domain.message_data import TextData
+from ..domain.message_data import Cut, TextData
 from ..domain.redaction import without_surrogates
 from ..domain.replies import Structured
 
@@ -23,7 +22,6 @@ class ReasoningDelta:
 
 
 Delta = TextDelta | ReasoningDelta
-Cut = Literal["", "length", "repetition"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,8 @@ class Reply:
             data.assumptions = list(assumptions)
         if problem:
             data.problem = problem
+        if self.cut:
+            data.cut = self.cut
         if self.reasoning:
             data.reasoning = self.reasoning
         if self.thought_seconds:

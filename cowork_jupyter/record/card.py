@@ -35,6 +35,7 @@ _SAVED_FIELDS = {
     MessageType.TEXT: (
         "reasoning",
         "thought_seconds",
+        "cut",
         "problem",
         "answer",
         "reproduction",

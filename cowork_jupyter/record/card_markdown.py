@@ -9,7 +9,7 @@ from typing import Any
 
 from ..domain.contexts import JobStatus, StepStatus
 from ..domain.guidance import guidance_line
-from ..domain.message_data import QuestionData, ReviewData, TextData
+from ..domain.message_data import ENDED_EARLY, QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..domain.plurals import count_of
@@ -234,9 +234,11 @@ class _Writer:
         if isinstance(last.data, ReviewData):
             verdict = last.data.verdict.replace("_", " ")
             return f"Review: **{line(verdict)}**\n\n" + self._quote(last.data.summary, most)
+        early = ENDED_EARLY.get(last.data.cut, "") if isinstance(last.data, TextData) else ""
+        ended = f"\n\n*{early}*" if early else ""
         unseen = without_source(getattr(last.data, "figures", []))
         note = f"\n\nNot found in any output: {self._line(', '.join(unseen), most)}"
-        return self._quote(last.text, most) + (note if unseen else "")
+        return self._quote(last.text, most) + ended + (note if unseen else "")
 
     def _quote(self, text: str, most: int) -> str:
         cleaned = self._redactor.clean(text.strip()[: most + 500])

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 from ..domain.events import QuestionAnswered
 from ..domain.message_data import (
+    ENDED_EARLY,
     Answer,
+    Cut,
     ErrorData,
     PlanData,
     QuestionData,
@@ -107,18 +109,19 @@ class _Writer:
                 return f"*{line(message.text)}*"
             case ErrorData():
                 return f"**Error:** {line(message.text)}"
-            case TextData(problem=problem):
-                return self._text(message, problem)
+            case TextData(problem=problem, cut=cut):
+                return self._text(message, problem, cut)
         return self._text(message)
 
-    def _text(self, message: Message, problem: str = "") -> str:
+    def _text(self, message: Message, problem: str = "", cut: Cut = "") -> str:
         self._last_words[message.task_id] = message.text.strip()
         pictures = [_PICTURE for part in message.content if isinstance(part, ImagePart)]
         words = [quote(message.text)] if message.text.strip() else []
         if not (pictures or words):
             return ""
         note = f" (not usable: {line(problem)})" if problem else ""
-        return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
+        ended = [f"*{ENDED_EARLY[cut]}*"] if cut in ENDED_EARLY else []
+        return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures, *ended])
 
     def _plan(self, message: Message, plan: PlanData) -> str:
         steps = "\n".join(f"{n}. {line(step.action)}" for n, step in enumerate(plan.steps, start=1))

@@ -10,11 +10,12 @@ from itertools import islice
 from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, FoundContext, Job, QueuedMessage, Task
 from ..domain.errors import NotFound
+from ..domain.events import Event
 from ..domain.roles import AgentRole
 from .log_reader import LogReader
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextSize
-from .rows import ALL, END, MAX_PAGE_SIZE, RowReader, decode, to_json
+from .rows import ALL, END, MAX_PAGE_SIZE, RowReader, decode, event_of, to_json
 from .search import (
     FEW_GRAMS,
     FEW_MESSAGES,
@@ -33,6 +34,16 @@ from .search import (
 _SAID = (
     "SELECT seq, content FROM messages WHERE context_id=? AND seq<?"  # noqa: S608 (our words)
     f" AND COALESCE(message_type, 'text') NOT IN {NOT_SPOKEN} ORDER BY seq DESC LIMIT ?"
+)
+
+
+_STREAMED_SINCE = (
+    "SELECT * FROM events WHERE context_id=?1 AND job_id=?2 AND (type IN"
+    " ('text-delta', 'reasoning-delta')"
+    " OR type='notice' AND json_extract(data, '$.code')='restarted')"
+    " AND seq>COALESCE((SELECT min(seq) FROM messages WHERE job_id=?2), 0)"
+    " AND seq>COALESCE((SELECT max(seq) FROM messages WHERE job_id=?2"
+    " AND task_id IS events.task_id), 0) ORDER BY seq"
 )
 
 
@@ -177,6 +188,11 @@ class Reader(ContextReader, LogReader):
         for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*found])):
             found[row["job_id"]]["tasks"].append(decode(row))
         return [Job.model_validate(fields) for fields in found.values()]
+
+    def streamed_since_messages(self, job: Job) -> list[Event]:
+        """What models have streamed in a job since the last message of the same task."""
+        rows = self._rows(_STREAMED_SINCE, job.context_id, job.id)
+        return [event_of(row, json.loads(row["data"])) for row in rows]
 
     def card_jobs(self, card_id: str) -> list[Job]:
         """The jobs that a card shows, oldest first.

@@ -16,6 +16,7 @@ from ..domain.identity import now
 from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
 from .transaction import Transaction
+from .unfinished import keep_shown
 
 if sys.platform == "win32":
     import msvcrt
@@ -103,6 +104,7 @@ def interrupt(tx: Transaction, job: Job) -> None:
     Its inquiries stay open: the user can answer them, and the resumed job takes the answer up.
     """
     tx.end_working_time(job)
+    keep_shown(tx, job, "killed")
     interrupt_parts(tx, job)
     stopped = job.model_copy(
         update={"status": JobStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}

@@ -173,7 +173,8 @@ def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: Lab
     expect(run).to_contain_text("Let me think")
     press(run, "Stop")
     expect(run).to_contain_text("Stopped")
-    expect(run).to_contain_text("The reply was cut off here.")
+    expect(run).to_contain_text("Stopped here.")
+    expect(run).to_contain_text("Let me think")
 
 
 def test_lab_draws_the_reply_and_none_of_it_runs(

@@ -10,7 +10,7 @@ from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
 from ...domain.figures import Assumption, Figure, keep_decisions
 from ...domain.guidance import GuidanceUsed
-from ...domain.message_data import ReviewData
+from ...domain.message_data import Cut, ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
 from ...effects.figures import assumptions_in
@@ -40,8 +40,7 @@ MAX_STRIKES = 3
 
 MAX_PARTS = 3
 
-_CUT = {
-    "": "",
+_CUT: dict[Cut, str] = {
     "length": "It was cut off at the server's limit for one reply; write less at a time. ",
     "repetition": "It repeated itself without end and was stopped. ",
 }
@@ -159,7 +158,7 @@ class AgentLoop:
             case StepResult() as result:
                 return await self._report_result(reply, result)
         if reply.problem or reply.is_empty:
-            problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
+            problem = _CUT.get(reply.cut, "") + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
         reply = replace(reply, text=self.session.form.repair(reply.text))
         if reply.cut == "length":

@@ -26,7 +26,7 @@ from ...llm.frames import Frame
 from ...llm.history import cost_of, has_gaps, older_half
 from ...llm.known_models import KnownModels
 from ...llm.protocols import CODE_TEMPERATURES
-from ...llm.reader import ReplyReader
+from ...llm.reader import MAX_TEXT, ReplyReader
 from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
 from ...store import Streamed
@@ -52,6 +52,7 @@ _MIN_HISTORY_TOKENS = 300
 """Tokens below which cutting a conversation further makes no sense."""
 _MAX_SHORTENINGS = 6
 _MENTIONS_SHARE = 3
+_GO_ON = "[Note from Cowork, not from the user] Go on."
 _USAGE_SECONDS = 1.0
 """Seconds a model with a complete reply gets to end it and report its usage."""
 
@@ -292,8 +293,13 @@ class ModelSession:
             await self._read(request, reader)
             self._events.show(reader.finish())
         except LimitReached as limit:
-            cut = reader.reply
+            cut = replace(reader.reply, cut="length")
             self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
+            raise
+        except ModelError:
+            cut = replace(reader.reply, cut="killed")
+            if cut.text or cut.reasoning:
+                self.log.say("assistant", cut.text, cut.beside_text())
             raise
         finally:
             await self.log.journal.until_free()
@@ -337,6 +343,8 @@ class ModelSession:
                     if isinstance(chunk, ReasoningChunk):
                         self._reasoning_field = chunk.field
                     self._events.show(reader.feed(chunk))
+                    if reader.is_too_long:
+                        raise LimitReached(f"{MAX_TEXT:,} characters of text in one reply")
                     if reader.is_whole and patience.when() is None:
                         patience.reschedule(asyncio.get_running_loop().time() + _USAGE_SECONDS)
         except TimeoutError:
@@ -353,6 +361,8 @@ class ModelSession:
         else:
             fenced = self.asks_for_code
             messages = to_api_messages(form.system, history, self.frame, fenced=fenced)
+        if messages[-1]["role"] == "assistant":  # resumed after a reply that ended early
+            messages.append({"role": "user", "content": _GO_ON})
         conversation = partial(conversation_of, self.log, form)
         return ModelRequest(
             messages, self.model_name, self._arguments(), conversation, self.log.job_id

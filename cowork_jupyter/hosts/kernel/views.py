@@ -285,7 +285,9 @@ def _gist(message: Item) -> str:
     if kind == "task_assignment":
         replans = "re-plan from here" if data.get("replan") else ""
         return short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
-    return short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
+    early = f" ({data['cut']})" if kind == "text" and data.get("cut") else ""
+    gist = text_of(message) or str(data.get("goal") or data.get("question") or "")
+    return short(gist) + early
 
 
 def _speaker(message: Item) -> str:

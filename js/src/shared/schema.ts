@@ -4161,6 +4161,11 @@ export interface components {
             by?: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default null */
             cell_id?: string | null;
+            /**
+             * @default
+             * @enum {string}
+             */
+            cut?: "" | "stopped" | "killed" | "length" | "repetition";
             /** @default [] */
             figures?: components["schemas"]["Figure"][];
             /** @default null */

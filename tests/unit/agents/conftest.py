@@ -78,6 +78,11 @@ class Bench:
         found = self.service.journal.store.messages(self.context.id).items
         return [message for message in found if kind in (None, message.message_type)]
 
+    def shown(self) -> str:
+        """All text that was streamed."""
+        events = self.events(EventType.TEXT_DELTA)
+        return "".join(event.data.model_dump()["text"] for event in events)
+
     def results(self) -> list[dict[str, Any]]:
         return [message.data.model_dump() for message in self.messages(MessageType.TOOL_RESULT)]
 

@@ -268,7 +268,7 @@ async def test_closing_the_service_interrupts_what_runs(
     await again.close()
 
 
-async def test_what_was_shown_before_is_not_taken_for_a_message(
+async def test_what_was_shown_of_a_stopped_reply_is_a_message(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     scripted.add(
@@ -281,5 +281,13 @@ async def test_what_was_shown_before_is_not_taken_for_a_message(
         MessageType.TEXT,
         MessageType.TOOL_CALL,
         MessageType.TOOL_RESULT,
+        MessageType.TEXT,
     ]
+    last = bench.messages()[-1]
+    assert last.text == bench.shown().strip()
+    assert last.data.model_dump() == {"cut": "stopped"}
+    await check_goes_on(bench, scripted)
+    sent = scripted.requests[-1].body["messages"]
+    assert any("[Stopped here.]" in str(one["content"]) for one in sent)
+    assert last in bench.service.journal.store.job_messages(job_id)
     assert (bench.workspace / "b.txt").read_text() == "hi"

@@ -9,15 +9,29 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.llm.chunks import Chunk, ModelRequest, TextChunk
+from cowork_jupyter.llm.failures import ModelError
 from tests.scripted import Scripted, ScriptedServer, text
 
 from .conftest import Bench
 from .helpers import PATIENCE, ended
 
 pytestmark = pytest.mark.asyncio
+REGIONS = [
+    "north",
+    "northwest",
+    "west",
+    "south",
+    "southwest",
+    "east",
+    "northeast",
+    "southeast",
+    "centre",
+    "abroad",
+]
 CALL = json.dumps({"tool": "create_file", "parameters": {"path": "b.txt", "content": "hi"}})
 
 
@@ -66,7 +80,47 @@ async def test_an_answer_that_runs_on_is_cut(bench: Bench, scripted: ScriptedSer
     finally:
         over.set()
     assert job.status is JobStatus.COMPLETED
-    assert bench.messages()[-1].text == "So.\nIt is 42."
+    last = bench.messages()[-1]
+    assert (last.text, last.data.model_dump()["cut"]) == ("So.\nIt is 42.", "repetition")
+
+
+PARAGRAPH = "".join(f"Region {name} sold {len(name) * 7} units in May. " for name in REGIONS)
+
+
+@pytest.mark.parametrize("piece", [50, 300_000])
+async def test_an_answer_that_repeats_whole_paragraphs_is_cut_and_stored_bounded(
+    bench: Bench, scripted: ScriptedServer, piece: int
+) -> None:
+    whole = f"So.\n{PARAGRAPH}\n" + f"{PARAGRAPH}\n" * (300_000 // len(PARAGRAPH))
+    tokens = [whole[start : start + piece] for start in range(0, len(whole), piece)]
+    scripted.add(Scripted(tokens=tokens))
+    assert (await ended(bench, bench.start("go"))).status is JobStatus.COMPLETED
+    last = bench.messages()[-1]
+    assert last.data.model_dump()["cut"] == "repetition"
+    assert last.text.startswith(f"So.\n{PARAGRAPH.strip()}")
+    assert len(last.text) < 3 * len(PARAGRAPH)
+    assert len(bench.shown()) < 12_000
+
+
+async def test_an_answer_without_end_is_ended_at_a_limit_and_stored_bounded(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    bench.service.factory.tools.user = Nobody()
+    scripted.add(Scripted(tokens=[f"{number} " for number in range(60_000)]))
+    job = await ended(bench, bench.start("go"))
+    assert (job.status, "100,000 characters" in (job.error or "")) == (JobStatus.FAILED, True)
+    (cut,) = [one for one in bench.messages(MessageType.TEXT) if one.role == "assistant"]
+    assert cut.data.model_dump()["cut"] == "length"
+    assert 99_000 < len(cut.text) < 102_000
+
+
+async def test_an_answer_cut_off_by_the_server_says_so(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(Scripted(text="It is ", finish="length"), text("42."))
+    await bench.tell("go")
+    said = [one for one in bench.messages(MessageType.TEXT) if one.role == "assistant"]
+    assert [one.data.model_dump().get("cut") for one in said] == ["length", None]
 
 
 async def test_a_call_that_the_servers_limit_cut_off_does_not_run(
@@ -115,3 +169,22 @@ async def test_a_time_limit_of_somebody_else_makes_no_reply_whole(bench: Bench) 
     bench.service.factory.llm.model = BreaksOff()
     job = await ended(bench, bench.start("go"))
     assert job.status is JobStatus.FAILED
+
+
+class Fails(BreaksOff):
+    """A model whose server is gone in the middle of a reply."""
+
+    async def stream(self, _request: ModelRequest) -> AsyncGenerator[Chunk, None]:
+        yield TextChunk("The mean is")
+        raise ModelError("Its server is gone.")
+
+
+@pytest.mark.parametrize("model", [Fails, BreaksOff])
+async def test_what_a_model_said_before_it_failed_stays(
+    bench: Bench, model: type[BreaksOff]
+) -> None:
+    bench.service.factory.llm.model = model()
+    job = await ended(bench, bench.start("go"))
+    assert job.status is JobStatus.FAILED
+    (said,) = [one for one in bench.messages(MessageType.TEXT) if one.role == "assistant"]
+    assert (said.text, said.data.model_dump()) == ("The mean is", {"cut": "killed"})

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cowork_jupyter.domain.message_data import Cut
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.redaction import without_surrogates
 from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls
-from cowork_jupyter.llm.reply import Cut, Delta, ReasoningDelta, Reply, TextDelta
+from cowork_jupyter.llm.reply import Delta, ReasoningDelta, Reply, TextDelta
 from cowork_jupyter.llm.reply_parser import ReplyParser
 
 CALL = {"tool": "read_file", "parameters": {"path": "a.py"}, "terminate": False}

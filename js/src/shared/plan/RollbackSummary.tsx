@@ -23,6 +23,7 @@ export function RollbackSummary({
     return <p class="cw-dim">{t('Nothing has changed since then.')}</p>;
   }
   const left = leftIn([...result.skipped, ...(result.partly ?? [])]);
+  const stayed = isPreview ? t('Would stay as it is') : t('Stayed as it is');
   const cells = left.filter(({ cell }) => cell).map(choiceText);
   return (
     <div class="cw-rollback">
@@ -36,13 +37,9 @@ export function RollbackSummary({
         colour="error"
         paths={result.removed}
       />
+      <Paths title={stayed} colour="ask" paths={left.filter(({ cell }) => !cell).map(choiceText)} />
       <Paths
-        title={isPreview ? t('Would stay as it is') : t('Stayed as it is')}
-        colour="ask"
-        paths={left.filter(({ cell }) => !cell).map(choiceText)}
-      />
-      <Paths
-        title={isPreview ? t('Would stay as it is') : t('Stayed as it is')}
+        title={stayed}
         colour="ask"
         paths={cells}
         counts={counted(cells.length, '%1 cell', '%1 cells')}

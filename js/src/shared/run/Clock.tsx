@@ -18,14 +18,12 @@ export function Clock({
     if (!ticks) {
       return;
     }
-    const tick = (): void => setNow(new Date().toISOString());
-    tick();
-    const timer = setInterval(tick, 1000);
+    const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
     return () => clearInterval(timer);
-  }, [ticks, since]);
+  }, [ticks]);
   const seconds = worked + (ticks ? (secondsBetween(since, now) ?? 0) : 0);
   return (
-    <span class="cw-time" role="timer" aria-live="off">
+    <span class="cw-time" role="timer">
       {isOver ? duration(seconds) : clock(seconds)}
     </span>
   );

@@ -17,7 +17,7 @@ import { inline } from '../text/markdown';
 import { counted, t } from '../text/translate';
 import { visible } from '../text/visible';
 import { fold, type Block } from './grouping';
-import { Reason } from '../ui/Note';
+import { Note, Reason } from '../ui/Note';
 import { CheckResult } from './Reproduce';
 import { SetAsideNote } from './SetAside';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
@@ -89,7 +89,8 @@ function TextMessage({ entry, speaker }: { entry: TextEntry; speaker: string | n
     const thoughts = entry.reasoning && (
       <Thoughts text={entry.reasoning} seconds={entry.thoughtFor} />
     );
-    if (thoughts && !entry.text.trim() && !entry.problem) {
+    const problem = endedEarly(entry.ended) || entry.problem;
+    if (thoughts && !entry.text.trim() && !problem) {
       return thoughts;
     }
     return (
@@ -109,15 +110,21 @@ function TextMessage({ entry, speaker }: { entry: TextEntry; speaker: string | n
         <Attachments entry={entry} />
         <Assumptions of={{ message_id: entry.id }} assumptions={entry.assumptions} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
-        {entry.problem && (
-          <p class="cw-result cw-colour-ask">
-            <Icon name="alert" />
-            <span>{visible(entry.problem)}</span>
-          </p>
-        )}
+        {problem && <Note>{visible(problem)}</Note>}
       </div>
     );
   }, [entry, speaker]);
+}
+
+/** As `ENDED_EARLY` of the server. */
+function endedEarly(cut: string): string | undefined {
+  const why: Record<string, string> = {
+    stopped: t('Stopped here.'),
+    killed: t('Stopped here by a failure.'),
+    length: t('Stopped here: too long.'),
+    repetition: t('Stopped here: repetitive.')
+  };
+  return why[cut];
 }
 
 /** Images, mentions and so on that go with a user's message. */
@@ -136,9 +143,8 @@ export function Attachments({ entry }: { entry: TextEntry }): VNode {
   );
 }
 
-function Thoughts({ text, seconds }: { text: string; seconds: number | null }): VNode {
-  const summary =
-    seconds === null || seconds < 1 ? t('Thoughts') : t('Thought for %1', duration(seconds));
+function Thoughts({ text, seconds }: { text: string; seconds: number }): VNode {
+  const summary = seconds < 1 ? t('Thoughts') : t('Thought for %1', duration(seconds));
   return (
     <Fold summary={<span class="cw-dim">{summary}</span>}>
       {() => <p class="cw-thoughts">{visible(text)}</p>}

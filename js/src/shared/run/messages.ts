@@ -96,7 +96,15 @@ function line(message: Message, kind: LineEntry['kind'], words = messageText(mes
 
 function textEntry(message: MessageOf<'text'>): TextEntry | null {
   const body = messageText(message);
-  const { reasoning = '', thought_seconds, problem, figures, assumptions, mentions } = message.data;
+  const {
+    reasoning = '',
+    thought_seconds: thoughtFor = 0,
+    cut: ended = '',
+    problem,
+    figures,
+    assumptions,
+    mentions
+  } = message.data;
   if (!body.trim() && !reasoning && !problem) {
     return null;
   }
@@ -107,9 +115,10 @@ function textEntry(message: MessageOf<'text'>): TextEntry | null {
     from,
     text: body,
     reasoning,
-    thoughtFor: thought_seconds || null,
+    thoughtFor,
     problem: problem || null,
     cut: message.cut === true,
+    ended,
     figures: figuresOf(figures),
     assumptions: assumptionsOf(assumptions),
     mentions: mentionsOf(mentions),

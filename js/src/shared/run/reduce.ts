@@ -1,7 +1,6 @@
 /** The run card's reducer. */
 
 import type { Event, EventOf, Message, Plan } from '../types';
-import { t } from '../text/translate';
 import { mergeGuidance } from './guidance';
 import {
   changeCall,
@@ -24,7 +23,7 @@ import {
   type RunState,
   type TaskState
 } from './state';
-import { advance, keepTime, TIMED } from './time';
+import { keepTime, TIMED } from './time';
 
 /**
  * Idempotent: known events are ignored. Gaps in `seq` are normal, because the server merges
@@ -38,7 +37,7 @@ export function reduce(state: RunState, event: Event): RunState {
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
   const reduced =
     reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
-  return TIMED.includes(event.type) ? keepTime(reduced, event.created_at) : reduced;
+  return TIMED.test(event.type) ? keepTime(reduced, event.created_at) : reduced;
 }
 
 /** Events that concern every card of the conversation: role and running job. */
@@ -71,9 +70,7 @@ function reduceJobEvent(state: RunState, event: Event): RunState {
     case 'tool-call':
       return withCall(state, event.data, placeOf(state, event));
     case 'tool-result':
-      return changeCall(state, event.data.call_id, () => ({
-        ...outcome(event.data)
-      }));
+      return changeCall(state, event.data.call_id, () => outcome(event.data));
     case 'permission-request': {
       const { job_id, task_id, data } = event;
       const request = permissionOf({ job_id, task_id, ...data });
@@ -156,7 +153,7 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     error: null,
     startedAt: before?.startedAt ?? created_at,
     endedAt: null,
-    worked: data.worked_seconds ?? before?.worked ?? 0,
+    worked: data.worked_seconds ?? 0,
     since: null
   };
   const started = withCheckEvent({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
@@ -262,32 +259,27 @@ function dropDraft(state: RunState, key: string): RunState {
 
 function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-completed'>): RunState {
   const id = job_id ?? data.job_id;
-  const before: JobState = state.jobs[id] ?? {
+  const before = state.jobs[id] ?? {
     id,
     kind: 'message',
     role: 'actor',
     planId: null,
     planRevision: null,
-    status: data.status,
-    error: null,
-    startedAt: null,
-    endedAt: null,
-    worked: 0,
-    since: null
+    startedAt: null
   };
-  const stopped = advance(before, false, created_at);
   const job: JobState = {
-    ...stopped,
+    ...before,
     status: data.status,
     error: data.error ?? null,
     endedAt: created_at,
-    worked: data.worked_seconds ?? stopped.worked
+    worked: data.worked_seconds ?? 0,
+    since: null
   };
   const ended = withCheckEvent(
     { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } },
     job
   );
-  return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
+  return state.follows.includes(id) ? dropDrafts(withoutPending(ended, id), id) : ended;
 }
 
 /** Keeps questions of an interrupted job: when resumed, it reads answers given meanwhile. */
@@ -304,35 +296,15 @@ function withoutPending(state: RunState, jobId: string): RunState {
   };
 }
 
-/** Drafts of a stopped job exist nowhere else: keep them, marked as cut off. */
-function keepDrafts(state: RunState, jobId: string): RunState {
-  return Object.entries(state.drafts)
-    .filter(([, draft]) => draft.job === jobId)
-    .reduce((rest, [key, draft]) => {
-      const { job, task, role, at } = draft;
-      const left = dropDraft(rest, key);
-      return draft.text.trim()
-        ? withEntry(left, {
-            ...{ kind: 'text', from: 'assistant', id: `draft-${key}-${at}`, job, task, role, at },
-            ...{
-              text: draft.text,
-              reasoning: draft.reasoning,
-              thoughtFor: null,
-              problem: t('The reply was cut off here.'),
-              cut: false,
-              figures: [],
-              assumptions: [],
-              mentions: [],
-              pictures: []
-            }
-          })
-        : left;
-    }, state);
+/** What was shown of a reply that ended early has become a message. */
+function dropDrafts(state: RunState, jobId: string): RunState {
+  const drafts = Object.entries(state.drafts).filter(([, { job }]) => job !== jobId);
+  return { ...state, drafts: Object.fromEntries(drafts) };
 }
 
 function withTask(
   state: RunState,
-  { data, job_id, task_id, created_at }: EventOf<'task-started' | 'task-completed'>
+  { data, job_id, task_id }: EventOf<'task-started' | 'task-completed'>
 ): RunState {
   const job = job_id === null ? undefined : state.jobs[job_id];
   if (job?.kind === 'plan' && job.planRevision !== state.revision) {
@@ -342,7 +314,6 @@ function withTask(
   const id = task_id ?? data.task_id;
   const key = taskKey(job?.kind, id, data.step_id);
   const before = state.tasks[key];
-  const stopped = before?.id === id ? advance(before, false, created_at) : null;
   return {
     ...state,
     tasks: {
@@ -354,7 +325,7 @@ function withTask(
         status,
         error: data.error ?? null,
         result: data.result ?? null,
-        worked: data.worked_seconds ?? stopped?.worked ?? 0,
+        worked: data.worked_seconds ?? 0,
         since: null,
         earlier: before?.id === id ? before.earlier : earlierRounds(data.round, before)
       }

@@ -101,7 +101,10 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
   }
   const { parameters, error, answer, reproduction } = data;
   const decoded = Object.fromEntries(
-    ['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])])
+    ['call_id', 'tool', 'summary', 'reasoning', 'problem', 'cut'].map(name => [
+      name,
+      text(data[name])
+    ])
   );
   return {
     ...decoded,

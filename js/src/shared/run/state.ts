@@ -31,12 +31,14 @@ export interface TextEntry extends Placed {
   from: 'user' | 'assistant' | 'system';
   text: string;
   reasoning: string;
-  /** Seconds; null in records of older versions. */
-  thoughtFor: number | null;
+  /** Seconds; 0 in records of older versions. */
+  thoughtFor: number;
   /** The server's reason for rejecting the reply. */
   problem: string | null;
   /** The saved card has only its beginning. */
   cut: boolean;
+  /** Why the reply ended early, or empty. */
+  ended: string;
   figures: readonly Figure[];
   assumptions: readonly Assumption[];
   mentions: readonly Mention[];

@@ -1,20 +1,10 @@
 /** Working time, kept as the server keeps it: without waits for the user, without downtime. */
 
-import type { Event } from '../types';
 import { secondsBetween } from '../text/format';
 import { isFinal, waitsIn, type JobState, type RunState, type TaskState } from './state';
 
 /** Events after which something may work, or not work any more. */
-export const TIMED: ReadonlyArray<Event['type']> = [
-  'job-started',
-  'job-completed',
-  'task-started',
-  'task-completed',
-  'question-asked',
-  'question-answered',
-  'permission-request',
-  'permission-resolved'
-];
+export const TIMED = /^(job|task|question|permission)-/;
 
 /** A task works unless it waits for the user; a job, unless all that it does waits. */
 export function keepTime(state: RunState, at: string): RunState {
@@ -22,17 +12,14 @@ export function keepTime(state: RunState, at: string): RunState {
     advance(task, task.status === 'running' && !waitsIn(state, task.id), at)
   );
   const isTaskWorking = Object.values(tasks).some(({ since }) => since !== null);
+  const waiting = [...state.questions, ...state.permissions].map(({ job_id }) => job_id);
   const jobs = mapValues(state.jobs, job =>
-    advance(job, !isFinal(job.status) && (isTaskWorking || !asks(state, job)), at)
+    advance(job, !isFinal(job.status) && (isTaskWorking || !waiting.includes(job.id)), at)
   );
   return { ...state, tasks, jobs };
 }
 
-function asks(state: RunState, { id }: JobState): boolean {
-  return [...state.questions, ...state.permissions].some(({ job_id }) => job_id === id);
-}
-
-export function advance<T extends JobState | TaskState>(one: T, works: boolean, at: string): T {
+function advance<T extends JobState | TaskState>(one: T, works: boolean, at: string): T {
   if (works === (one.since !== null)) {
     return one;
   }
@@ -45,5 +32,9 @@ function mapValues<T>(
   values: Readonly<Record<string, T>>,
   change: (value: T) => T
 ): Record<string, T> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
+  const changed = { ...values };
+  for (const key in changed) {
+    changed[key] = change(changed[key]!);
+  }
+  return changed;
 }

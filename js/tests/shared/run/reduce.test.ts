@@ -123,15 +123,18 @@ describe('a reply', () => {
   });
 
   it('stays, marked, when the job was stopped in the middle of it', () => {
+    const half = message('text', 'Half', { data: { cut: 'stopped' } });
     const state = after(
       running(),
       event(11, 'text-delta', { text: 'Half' }),
-      event(12, 'job-completed', { job_id: 'j1', status: 'cancelled', error: null })
+      event(12, 'message', { ...half }),
+      event(13, 'job-completed', { job_id: 'j1', status: 'cancelled', error: null })
     );
-    expect(state.entries).toMatchObject([
-      { kind: 'text', text: 'Half', problem: 'The reply was cut off here.' }
-    ]);
+    const kept = { kind: 'text', text: 'Half', ended: 'stopped', cut: false };
+    expect(state.entries).toMatchObject([kept]);
+    expect(state.drafts).toEqual({});
     expect(statusOf(state)).toBe('cancelled');
+    expect(fromCard(runCard({ messages: [half] })).entries).toMatchObject([kept]);
   });
 
   it('is kept apart for each of several steps at once', () => {
