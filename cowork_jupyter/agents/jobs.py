@@ -41,9 +41,14 @@ class Jobs:
         self.closing = False
         """Whether the service is stopping: what is cancelled now can be resumed."""
 
-    def start(self, job: Job, message: Message | None, work: Work) -> Job:
+    def start(
+        self, job: Job, message: Message | None, work: Work, *, sets_role: bool = False
+    ) -> Job:
+        """`sets_role`: its role is the conversation's from now on."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, job.context_id)
+            if sets_role:
+                _set_role(tx, job)
             tx.save_job(job)
             _announce(tx, job)
             if message:
@@ -57,6 +62,7 @@ class Jobs:
             _refuse_if_busy(tx, stopped.context_id)
             fresh = {"status": status_of(tx, stopped.id), "error": None, "completed_at": None}
             job = stopped.model_copy(update=fresh)
+            _set_role(tx, job)
             tx.save_job(job)
             _announce(tx, job)
         return self._begin(job, work)
@@ -188,6 +194,11 @@ class Jobs:
                     withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=vars(end)))
             tx.append_event(job.context_id, JobCompleted.of(tx.job(job.id)), job.id)
+
+
+def _set_role(tx: Transaction, job: Job) -> None:
+    if tx.context(job.context_id).role != job.role:
+        tx.set_role(job.context_id, job.role)
 
 
 def _announce(tx: Transaction, job: Job) -> None:

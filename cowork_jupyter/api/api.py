@@ -59,7 +59,10 @@ async def create_context(call: Call) -> BaseModel:
     """Start a conversation."""
     fields = call.body.model_dump()
     fields["role"] = call.body.role or DEFAULT_ROLE
-    return call.service.conversations.create(**fields, owner=call.caller.name)
+    caller = call.caller
+    return call.service.conversations.create(
+        **fields, owner=caller.name, kernel_id=caller.kernel_id
+    )
 
 
 @table.get("context", models.ContextList, query=models.ContextsQuery, kernel=True)
@@ -134,11 +137,13 @@ async def _wait_for_event(call: Call, context_id: str, after: int) -> None:
                 await anext(events)
 
 
-@table.get("context/{id}/role", models.AddresseeAnswer, kernel=True)
-async def addressee(call: Call) -> BaseModel:
+@table.get("context/{id}/role", models.CurrentRole, kernel=True)
+async def current_role(call: Call) -> BaseModel:
     """The role that gets the next message."""
     context = call.service.conversations.get(call.path["id"])
-    return models.AddresseeAnswer(role=call.service.addressee(context))
+    return models.CurrentRole(
+        role=context.role, seq=call.service.journal.store.last_seq(context.id)
+    )
 
 
 @table.post("context/{id}/role", Context, body=models.RoleChange, action="write", kernel=True)
@@ -182,23 +187,28 @@ async def cancel_job(call: Call) -> BaseModel:
 @table.post("jobs/{id}/resume", Job, body=models.Resumption, status=202, action="execute")
 async def resume_job(call: Call) -> BaseModel:
     """Resume an interrupted or stopped job, with other limits if given; completed tasks are not
-    repeated.
+    repeated. It goes on in the conversation's role: if that has changed, the request says which.
     """
+    body: models.Resumption = call.body
     return call.service.plans.resume(
-        call.path["id"], call.body.limits.model_dump(exclude_none=True)
+        call.path["id"], body.limits.model_dump(exclude_none=True), body.role
     )
 
 
-@table.post("jobs/{id}/tasks/{task}/retry", Job, status=202, action="execute")
+@table.post(
+    "jobs/{id}/tasks/{task}/retry", Job, body=models.TaskDecision, status=202, action="execute"
+)
 async def retry_task(call: Call) -> BaseModel:
     """Try a failed task again."""
-    return call.service.plans.decide(call.path["id"], call.path["task"], "retry")
+    return call.service.plans.decide(call.path["id"], call.path["task"], "retry", call.body.role)
 
 
-@table.post("jobs/{id}/tasks/{task}/skip", Job, status=202, action="execute")
+@table.post(
+    "jobs/{id}/tasks/{task}/skip", Job, body=models.TaskDecision, status=202, action="execute"
+)
 async def skip_task(call: Call) -> BaseModel:
     """Continue without a failed task."""
-    return call.service.plans.decide(call.path["id"], call.path["task"], "skip")
+    return call.service.plans.decide(call.path["id"], call.path["task"], "skip", call.body.role)
 
 
 @table.get("context/{id}/questions", models.QuestionList)

@@ -23,7 +23,7 @@ class MentionsQuery(RequestBody):
     q: Name
     """What is typed so far, including the `@` or `/`."""
     role: KnownRole | None = None
-    """The addressee: nothing is offered that this role may not read."""
+    """Who gets the message: nothing is offered that this role may not read."""
     variables: bool = True
     """Whether to ask the kernel, which takes longer."""
 
@@ -85,8 +85,8 @@ async def _own_notebook(call: Call) -> str | None:
 
 def _scope_of_context(call: Call, role: AgentRole | None) -> MentionScope:
     context = call.service.conversations.get(call.path["id"])
-    addressee = role or call.service.addressee(context)
-    return _scope(call, context.id, addressee, context.notebook)
+    asked = role or call.service.current_role(context.id)
+    return _scope(call, context.id, asked, context.notebook)
 
 
 def _scope(

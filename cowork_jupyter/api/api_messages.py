@@ -69,7 +69,11 @@ async def send_message(call: Call) -> BaseModel:
     body: NewMessage = call.body
     call.service.jobs.refuse_if_busy(call.path["id"])  # first, as a person's cell counts once
     command = command_of(call, body.content)
-    by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
+    role, context_id = body.role, call.path["id"]
+    needed = role.value if role and is_raise(call, context_id, role) else None
+    by = await initiator_of(call, lambda name: Say(name, body.content.strip(), needed))
+    if role:
+        await refuse_raise(call, context_id, role, by)
     message = await _send(call, body, command, by)
     assert message.job_id
     return Accepted(message_id=message.id, job_id=message.job_id)
@@ -91,8 +95,11 @@ def command_of(call: Call, content: str) -> Command | None:
 async def _send(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
     service, context_id = call.service, call.path["id"]
     content, role, skill, prompt = body.content, body.role, "", None
+    sets_role = call.caller.kernel_id is None
+    origin = RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id, sets_role=sets_role)
     match command:
         case RunWorkflow(name, parameters):
+            await refuse_raise(call, context_id, service.workflow_role(name), by)
             return service.run_workflow(name, parameters, context_id, call.caller.name, by)
         case InRole(chosen, text):
             check_raise(call, chosen, by)
@@ -108,7 +115,7 @@ async def _send(call: Call, body: NewMessage, command: Command | None, by: Initi
         content,
         role,
         model=body.model,
-        origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
+        origin=origin,
         replan=body.replan,
         skill=skill,
         pictures=[picture.part() for picture in body.pictures],
@@ -116,12 +123,28 @@ async def _send(call: Call, body: NewMessage, command: Command | None, by: Initi
     )
 
 
+def is_raise(call: Call, context_id: str, role: AgentRole) -> bool:
+    """Whether it holds more than the conversation's current role."""
+    return not role.spec.holds_at_most(call.service.current_role(context_id).spec)
+
+
 def check_raise(call: Call, role: AgentRole, by: Initiator) -> None:
     """Raise Forbidden if code would give the agent more permissions; only a person may."""
-    context = call.service.conversations.get(call.path["id"])
-    present = call.service.addressee(context)
-    if by != "person" and not role.spec.holds_at_most(present.spec):
+    if by != "person" and is_raise(call, call.path["id"], role):
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
+
+
+async def refuse_raise(call: Call, context_id: str, role: AgentRole, by: Initiator) -> None:
+    """The same for one run, which leaves the current role as it is: code may raise it in what it
+    made itself, while nobody looks.
+    """
+    kernel_id, conversations = call.caller.kernel_id, call.service.conversations
+    if kernel_id is None or by == "person" or not is_raise(call, context_id, role):
+        return
+    notebook = conversations.get(context_id).notebook
+    is_own = conversations.maker(context_id) == kernel_id
+    if not (is_own and await call.host.is_unattended(kernel_id, notebook)):
+        raise Forbidden(_RAISES.format(role=role.spec.label), code="role_raise")
 
 
 @table.get("context/{id}/messages", MessageList, query=PageQuery, kernel=True)

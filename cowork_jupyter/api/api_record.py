@@ -11,6 +11,7 @@ from ..domain.effects import DataEffect
 from ..domain.guidance import Guidance
 from ..domain.messages import Message
 from ..domain.notices import HistorySummary
+from ..domain.roles import AgentRole
 from ..record import Audit, ExportFormat
 from ..record.card import RunCard, run_card
 from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
@@ -52,6 +53,8 @@ class CardState(BaseModel):
 
     seq: int
     """All events up to this one are included."""
+    role: AgentRole
+    """Who gets the conversation's next message, whoever worked on the card."""
     busy: str | None
     """The job that runs in the conversation, of this card or of another."""
     messages: list[Message] | None
@@ -142,6 +145,7 @@ def _card_state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardSt
     active = store.active_job(context_id)
     state = CardState(
         seq=seq,
+        role=run.context.role,
         busy=active.id if active else None,
         messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
         jobs=[CardJob.from_model(job) for job in run.jobs],

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..domain.cell_commands import ManageWorkflow, SaveWorkflow
+from ..domain.cell_commands import ManageWorkflow, RunWorkflow, SaveWorkflow
+from ..domain.contexts import Initiator
 from ..domain.errors import InvalidInput
 from ..domain.health import Problem
 from ..domain.plan import Plan
@@ -23,6 +24,7 @@ from ..workflows import (
     written,
 )
 from . import models
+from .api_messages import refuse_raise
 from .api_plans import PlanQuery
 from .calls import Call, NeedsPerson, check_owner, initiator_of, refuse_unless_person
 from .routes import Download, table
@@ -94,6 +96,8 @@ class WorkflowRun(models.RequestBody):
 
     parameters: dict[str, Any] = {}
     context_id: models.Name | None = None
+    cell_id: models.Name | None = None
+    """The notebook cell that it is sent from."""
 
 
 class WorkflowDeletion(models.RequestBody):
@@ -295,16 +299,28 @@ async def list_categories(call: Call) -> BaseModel:
 async def run_workflow(call: Call) -> BaseModel:
     """Run a workflow, in a new conversation unless you name one."""
     body: WorkflowRun = call.body
-    if body.context_id is not None:
-        check_owner(call.service, call.caller, body.context_id)
+    by = await _check_run(call, body.context_id) if body.context_id else call.caller.initiator
     message = call.service.run_workflow(
         call.path["name"],
         body.parameters,
         body.context_id,
         owner=call.caller.name,
-        by=call.caller.initiator,
+        by=by,
     )
     assert message.job_id
     return WorkflowAccepted(
         message_id=message.id, job_id=message.job_id, context_id=message.context_id
     )
+
+
+async def _check_run(call: Call, context_id: str) -> Initiator:
+    """Who runs it. Raises Forbidden for code whose workflow has more rights than the role."""
+    check_owner(call.service, call.caller, context_id)
+    name, role = call.path["name"], call.service.workflow_role(call.path["name"])
+    title = call.service.workflows.current().named(name).title
+    # A cell that names no conversation runs it in the one called like the workflow.
+    by = await initiator_of(
+        call, lambda where: RunWorkflow(where if where != title else None, name), context_id
+    )
+    await refuse_raise(call, context_id, role, by)
+    return by

@@ -77,6 +77,9 @@ class Host(Protocol):
     ) -> bool:
         """Whether a person has just run this cell to have one of these done. Counts once."""
 
+    async def is_unattended(self, kernel_id: str, notebook: str | None) -> bool:
+        """Whether the kernel runs its own code only, and no page shows its notebook or this one."""
+
 
 @dataclass
 class Call:

@@ -137,6 +137,15 @@ class Resumption(RequestBody):
     """`POST jobs/{id}/resume`. Limits of a job include what was spent before."""
 
     limits: JobLimits = JobLimits()
+    role: KnownRole | None = None
+    """Needed if the conversation's role is not the job's: one of the two."""
+
+
+class TaskDecision(RequestBody):
+    """`POST jobs/{id}/tasks/{task}/retry` and `skip`, which resume the job."""
+
+    role: KnownRole | None = None
+    """As for `resume`."""
 
 
 class AnswerBody(RequestBody):
@@ -190,11 +199,12 @@ class ErrorAnswer(BaseModel):
     error: ErrorBody
 
 
-class AddresseeAnswer(BaseModel):
-    """The role that gets the next message of a conversation."""
+class CurrentRole(BaseModel):
+    """The role that gets the next message of a conversation; only a person changes it."""
 
     role: AgentRole
-    """The one that the user has chosen since the last run, else the one that ran last."""
+    seq: int
+    """The last event that it takes into account."""
 
 
 class ContextList(BaseModel):

@@ -7,9 +7,10 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeGuard
 
+_ROLES = {"plan": "planner", "act": "actor"}
 _CELL_MAGIC = re.compile(r"\s*%%(plan|act|ask)(?:[ \t]+([^\n]*))?(?:\n(.*))?", re.DOTALL)
 _LINE_MAGIC = re.compile(r"^[ \t]*%cowork[ \t]+(.+)$", re.MULTILINE)
 _NOT_PYTHON = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
@@ -37,6 +38,14 @@ class ChoosePrompt:
 class Say:
     conversation: str | None
     text: str
+    role: str | None = field(default=None, compare=False)
+    """The role that the cell names, if any."""
+
+
+@dataclass(frozen=True)
+class RunWorkflow:
+    conversation: str | None
+    name: str
 
 
 @dataclass(frozen=True)
@@ -75,12 +84,20 @@ CellCommand = (
     | SwitchRole
     | ChoosePrompt
     | Say
+    | RunWorkflow
     | StartInstructions
     | RestorePlan
     | SaveWorkflow
     | ManageWorkflow
     | ChangeMemory
 )
+
+
+def grants(command: CellCommand, wanted: CellCommand) -> bool:
+    """Whether a cell with this command asks for what is wanted; a role counts if it names it."""
+    if isinstance(command, Say) and isinstance(wanted, Say) and wanted.role != command.role:
+        return command == wanted and wanted.role is None
+    return command == wanted
 
 
 def commands_in(source: str) -> list[CellCommand]:
@@ -90,12 +107,12 @@ def commands_in(source: str) -> list[CellCommand]:
         return [*_line_magics(source), *_calls(source)]
     name, line, body = magic[1], magic[2] or "", (magic[3] or "").strip()
     try:
-        conversation = _options.parse_args(shlex.split(line)).context
+        options = _options.parse_args(shlex.split(line))
     except ValueError:
         return []
     if body:
-        return [Say(conversation, body)]
-    return [Execute(conversation)] if name == "act" else []
+        return [Say(options.context, body, _ROLES.get(name, options.role))]
+    return [Execute(options.context)] if name == "act" else []
 
 
 class _Options(argparse.ArgumentParser):
@@ -123,6 +140,8 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
         match words:
             case ["execute"]:
                 yield Execute(name)
+            case ["run", workflow, *_]:
+                yield RunWorkflow(name, workflow)
             case ["role", role, *_]:
                 yield SwitchRole(name, role)
             case ["prompt", prompt, *_]:
@@ -158,11 +177,21 @@ def _calls(source: str) -> Iterator[CellCommand]:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         whose = node.func.value
-        if node.func.attr == "execute" and not node.args and not node.keywords:
-            if isinstance(whose, ast.Name):
-                yield Execute(named.get(whose.id))
-            elif _is_cowork(whose):
-                yield Execute(_conversation(whose))
+        if isinstance(whose, ast.Name):
+            yield from _call(node, node.func.attr, named.get(whose.id))
+        elif _is_cowork(whose):
+            yield from _call(node, node.func.attr, _conversation(whose))
+
+
+def _call(node: ast.Call, method: str, conversation: str | None) -> Iterator[CellCommand]:
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    match method, node.args:
+        case "execute", [] if not given:
+            yield Execute(conversation)
+        case "ask", [ast.Constant(str(text))]:
+            match given.get("role"):
+                case ast.Constant(str(role)):
+                    yield Say(conversation, text.strip(), role)
 
 
 def _is_cowork(node: ast.expr) -> TypeGuard[ast.Call]:

@@ -74,6 +74,8 @@ class RequestOrigin:
     cell_id: str | None = None
     card_id: str | None = None
     """The job whose card was used: the request continues what that card is about."""
+    sets_role: bool = True
+    """Whether its role becomes the conversation's. What code sends changes none."""
 
 
 BY_PERSON = RequestOrigin()

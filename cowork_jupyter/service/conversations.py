@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from ..agents.jobs import Jobs
 from ..agents.run.steering import clear_queue
 from ..domain.contexts import Context, FoundContext, Initiator
 from ..domain.errors import Conflict, InvalidInput
-from ..domain.identity import now
-from ..domain.message_data import RoleChangeData
 from ..domain.messages import Message, MessageType, TextPart
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
@@ -41,6 +39,7 @@ class Conversations:
         model: str | None = None,
         system_prompt_id: str = DEFAULT_PROMPT,
         owner: str = "",
+        kernel_id: str | None = None,
     ) -> Context:
         self._base_prompt(system_prompt_id)
         context = Context(
@@ -53,8 +52,8 @@ class Conversations:
         with self.journal.transaction() as tx:
             tx.save_context(context)
             tx.set_workspace(context.id, str(self.workspace.resolve()))
-            if owner:
-                tx.set_owner(context.id, owner)
+            if owner or kernel_id:
+                tx.set_owner(context.id, owner, kernel_id)
         return context
 
     def get(self, context_id: str) -> Context:
@@ -62,6 +61,10 @@ class Conversations:
 
     def owner(self, context_id: str) -> str:
         return self.journal.store.owner(context_id)
+
+    def maker(self, context_id: str) -> str | None:
+        """The kernel whose code made it."""
+        return self.journal.store.maker(context_id)
 
     def workspace_of(self, context_id: str) -> str:
         return self.journal.store.workspace(context_id)
@@ -143,16 +146,11 @@ class Conversations:
 
     def record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
         """Like `switch_role`, for callers that have stopped what ran, or let it run."""
-        before = self.get(context_id)
-        after = before.model_copy(update={"role": role, "updated_at": now()})
         said = f"The role is now {role.spec.label}."
-        facts: dict[str, Any] = {"from": before.role, "to": role}
         if by != "person":
             said += " A cell switched it."
-            facts["by"] = by
-        data = RoleChangeData.model_validate(facts)
         with self.journal.transaction() as tx:
-            tx.save_context(after)
+            data = tx.set_role(context_id, role, None if by == "person" else by)
             tx.append_message(
                 Message(
                     context_id=context_id,
@@ -163,8 +161,7 @@ class Conversations:
                     data=data,
                 )
             )
-            tx.append_event(context_id, data)
-        return after
+        return self.get(context_id)
 
 
 def _title(text: str) -> str:

@@ -76,6 +76,8 @@ class NewJobs:
         work: Work,
         facts: Mapping[str, bool | str] = MappingProxyType({}),
         pictures: Sequence[ImagePart] = (),
+        *,
+        sets_role: bool = False,
     ) -> Message:
         known = {"cell_id": job.cell_id, **facts}
         message = Message(
@@ -85,7 +87,7 @@ class NewJobs:
             content=[TextPart(text=job.request), *pictures],
             data=TextData.model_validate({name: fact for name, fact in known.items() if fact}),
         )
-        self.jobs.start(job, message, work)
+        self.jobs.start(job, message, work, sets_role=sets_role)
         if not context.title:
             self.conversations.name_after(context.id, job.request)
         return message.model_copy(update={"job_id": job.id})

@@ -120,11 +120,12 @@ class CoworkService:
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return
-        is_about_plan = job.role is AgentRole.PLANNER and job.plan_id
+        role = self.conversations.get(job.context_id).role
+        is_about_plan = role is job.role is AgentRole.PLANNER and job.plan_id
         origin = RequestOrigin(card_id=job.card_id) if is_about_plan else BY_PERSON
         text = "\n\n".join(message.content for message in queued)
         try:
-            self.send_message(job.context_id, text, job.role, origin=origin)
+            self.send_message(job.context_id, text, origin=origin)
         except CoworkError as error:
             logger.warning("What was queued in %s stays there: %s", job.context_id, error)
             return
@@ -168,8 +169,9 @@ class CoworkService:
             for role in self.role_catalog.all()
         ]
 
-    def addressee(self, context: Context) -> AgentRole:
-        return self.role_catalog.resolve(self.journal.store.addressee(context))
+    def current_role(self, context_id: str) -> AgentRole:
+        """Who gets the conversation's next message."""
+        return self.role_catalog.resolve(self.conversations.get(context_id).role)
 
     def send_message(
         self,
@@ -193,8 +195,8 @@ class CoworkService:
             text, pictures = prompt.text, [*prompt.pictures, *pictures]
         rules = self.rules.read_policy(terms.get("policy"))
         context = self.new_jobs.context(context_id, terms.get("model"))
-        asked = (role or context.role, text, terms.get("origin", BY_PERSON))
-        job = self.new_jobs.create(context, JobKind.MESSAGE, *asked)
+        origin = terms.get("origin", BY_PERSON)
+        job = self.new_jobs.create(context, JobKind.MESSAGE, role or context.role, text, origin)
 
         async def work(started: Job) -> Outcome:
             ready = await self.new_jobs.with_model(context)
@@ -202,7 +204,9 @@ class CoworkService:
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
-        message = self.new_jobs.start(context, job, work, facts, pictures)
+        message = self.new_jobs.start(
+            context, job, work, facts, pictures, sets_role=origin.sets_role
+        )
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -224,6 +228,9 @@ class CoworkService:
         return self.send_message(
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )
+
+    def workflow_role(self, name: str) -> AgentRole:
+        return self.role_catalog.resolve(self.workflows.current().named(name).role)
 
     def run_workflow(
         self,

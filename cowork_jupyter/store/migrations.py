@@ -186,6 +186,22 @@ def add_working_time(connection: sqlite3.Connection) -> None:
     )
 
 
+def keep_current_roles(connection: sqlite3.Connection) -> None:
+    """The role that the next message goes to was derived from what ran last or was chosen since."""
+    connection.execute(
+        "UPDATE contexts SET role=COALESCE((SELECT"
+        " IIF(message_type='role_change', agent_role, jobs.role) FROM messages"
+        " LEFT JOIN jobs ON jobs.id=messages.job_id WHERE messages.context_id=contexts.id AND"
+        " (message_type='role_change' OR jobs.kind IN ('message', 'plan', 'workflow'))"
+        " ORDER BY seq DESC LIMIT 1), role)"
+    )
+
+
+def add_makers(connection: sqlite3.Connection) -> None:
+    """The kernel whose code made a context; unknown for older ones."""
+    connection.execute("ALTER TABLE owners ADD COLUMN kernel_id TEXT")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -202,6 +218,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     create_index,
     add_workspaces,
     add_working_time,
+    keep_current_roles,
+    add_makers,
 )
 
 

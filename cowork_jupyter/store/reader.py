@@ -11,7 +11,6 @@ from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, FoundContext, Job, QueuedMessage, Task
 from ..domain.errors import NotFound
 from ..domain.events import Event
-from ..domain.roles import AgentRole
 from .log_reader import LogReader
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextSize
@@ -61,16 +60,10 @@ class ContextReader(RowReader):
         rows = self._rows("SELECT folder FROM workspaces WHERE context_id=?", context_id)
         return str(rows[0]["folder"]) if rows else ""
 
-    def addressee(self, context: Context) -> AgentRole:
-        """Who gets the next message: the role chosen since, else the one that worked last."""
-        sql = (
-            "SELECT IIF(message_type='role_change', agent_role, jobs.role) AS role FROM messages"
-            " LEFT JOIN jobs ON jobs.id=messages.job_id WHERE messages.context_id=? AND"
-            " (message_type='role_change' OR jobs.kind IN ('message', 'plan', 'workflow'))"
-            " ORDER BY seq DESC LIMIT 1"
-        )
-        rows = self._rows(sql, context.id)
-        return AgentRole(rows[0]["role"]) if rows else context.role
+    def maker(self, context_id: str) -> str | None:
+        """The kernel whose code made the context."""
+        rows = self._rows("SELECT kernel_id FROM owners WHERE context_id=?", context_id)
+        return rows[0]["kernel_id"] if rows else None
 
     def contexts(
         self,

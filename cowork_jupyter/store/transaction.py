@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ..domain.cell_changes import CellChange
-from ..domain.contexts import Context, Job, QueuedMessage, Task, Usage, WorkingTime
+from ..domain.contexts import Context, Initiator, Job, QueuedMessage, Task, Usage, WorkingTime
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
+from ..domain.message_data import RoleChangeData
 from ..domain.messages import Message
 from ..domain.redaction import Mask
+from ..domain.roles import AgentRole
 from . import retention, search
 from .folding import fold_job, fold_turn
 from .reader import Reader
@@ -152,9 +154,20 @@ class Transaction(Reader):
         fields = {**dict.fromkeys(Context.model_fields, False), **context.model_dump()}
         self._connection.execute(_SAVE["contexts"], self._encoded(fields))
 
-    def set_owner(self, context_id: str, owner: str) -> None:
-        sql = "INSERT OR REPLACE INTO owners (context_id, owner) VALUES (?, ?)"
-        self._execute_in(context_id, sql, (context_id, owner))
+    def set_owner(self, context_id: str, owner: str, kernel_id: str | None = None) -> None:
+        sql = "INSERT OR REPLACE INTO owners (context_id, owner, kernel_id) VALUES (?, ?, ?)"
+        self._execute_in(context_id, sql, (context_id, owner, kernel_id))
+
+    def set_role(
+        self, context_id: str, role: AgentRole, by: Initiator | None = None
+    ) -> RoleChangeData:
+        """Let the next message go to this role, and say so."""
+        facts = {"from": self.context(context_id).role, "to": role, "by": by}
+        changed = RoleChangeData.model_validate(facts)
+        sql = "UPDATE contexts SET role=?, updated_at=? WHERE id=?"
+        self._connection.execute(sql, (role.value, now(), context_id))
+        self.append_event(context_id, changed)
+        return changed
 
     def set_workspace(self, context_id: str, folder: str) -> None:
         sql = "INSERT OR REPLACE INTO workspaces (context_id, folder) VALUES (?, ?)"

@@ -240,6 +240,8 @@ export class FakeServer implements Channel {
   /** What the server says of a card that stands in a copy. */
   copiedFrom: string | null = null;
   summaries: CardState['summaries'] = [];
+  /** The conversation's; by default that of the card. */
+  currentRole: string | null = null;
   /** What code did to data; null: what the card says of it. */
   effects: CardState['effects'] | null = null;
 
@@ -298,6 +300,7 @@ export class FakeServer implements Channel {
     };
     const state: CardState = {
       seq: this.seq ?? own.snapshot.seq ?? 0,
+      role: this.currentRole ?? onlyJob(own).role ?? 'actor',
       busy:
         get<Page<Job>>('jobs')?.items.find(
           ({ status }) => status === 'running' || status === 'waiting'

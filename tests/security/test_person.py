@@ -83,6 +83,20 @@ class Notebook:
             wait(lambda: self.user.get(address).json()["status"] == "completed")
         return accepted
 
+    def ended(self, job_id: str) -> dict[str, Any]:
+        def over() -> dict[str, Any] | None:
+            job: dict[str, Any] = self.user.get(f"jobs/{job_id}").json()
+            return None if job["status"] in ("running", "waiting") else job
+
+        job: dict[str, Any] = wait(over)
+        return job
+
+    def asks(self, context: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The job of a message that the kernel sends, once it is over."""
+        sent = self.kernel.post(f"context/{context}/messages", json=body)
+        assert sent.status_code == 202, sent.text
+        return self.ended(sent.json()["job_id"])
+
     def executions(self, context: str) -> list[dict[str, Any]]:
         jobs = self.user.get(f"context/{context}/jobs").json()["items"]
         return [job for job in jobs if job["kind"] == "plan"]
@@ -201,6 +215,68 @@ def test_code_that_gives_the_agent_more_rights(notebook: Notebook) -> None:
         assert "Switch to Actor in JupyterLab" in sent.json()["error"]["message"]
     refused = notebook.cells.run("%cowork role actor", "r")
     assert "Only you can give the agent more permissions" in refused.error
+    assert notebook.role(context) == "planner"
+
+
+def test_code_that_sends_a_message_in_a_role_with_more_rights(
+    notebook: Notebook, person: LivePage
+) -> None:
+    """Even in a conversation that it made itself, as a page shows its notebook."""
+    about = {"notebook": notebook.path, "role": "planner"}
+    own = str(notebook.kernel.post("context", json=about).json()["id"])
+    unnamed = str(notebook.kernel.post("context", json={"role": "planner"}).json()["id"])
+    person.start("c", "%%ask\nHello")
+    for context in (notebook.planned(), own, unnamed):
+        for fields in ({"cell_id": "c"}, {"cell_id": "other"}, {}):
+            body = {"content": "Hello", "role": "actor", **fields}
+            sent = notebook.kernel.post(f"context/{context}/messages", json=body)
+            assert sent.status_code == 403
+            assert sent.json()["error"]["code"] == "role_raise"
+        assert notebook.role(context) == "planner"
+        change = notebook.kernel.post(f"context/{context}/role", json={"role": "actor"})
+        assert change.status_code == 403
+
+
+def test_code_that_no_page_shows_raises_its_own_conversations_role_for_one_message(
+    notebook: Notebook,
+) -> None:
+    about = {"notebook": notebook.path, "role": "planner"}
+    own = str(notebook.kernel.post("context", json=about).json()["id"])
+    body = {"content": "Hello", "role": "actor"}
+    assert notebook.asks(own, body)["role"] == "actor"
+    assert notebook.role(own) == "planner"
+    context = notebook.planned()
+    assert notebook.kernel.post(f"context/{context}/messages", json=body).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "source", ["%%act\nHello", "%%ask actor\nHello", "cw.ask('Hello', role='actor')"]
+)
+def test_a_cell_that_a_person_runs_raises_the_role_for_its_message(
+    notebook: Notebook, person: LivePage, source: str
+) -> None:
+    context = notebook.planned()
+    person.start("c", source)
+    body = {"content": "Hello", "role": "actor", "cell_id": "c"}
+    job = notebook.asks(context, body)
+    assert (job["role"], job["by"]) == ("actor", "person")
+    assert notebook.role(context) == "planner"
+    again = notebook.kernel.post(f"context/{context}/messages", json=body)
+    assert again.status_code == 403, "it counts once"
+
+
+def test_a_workflow_with_more_rights_runs_for_a_cell_of_a_person(
+    notebook: Notebook, person: LivePage
+) -> None:
+    context = notebook.planned()
+    body = {"context_id": context, "parameters": {"path": "a.csv"}, "cell_id": "c"}
+    address = "workflows/profile_dataset/run"
+    refused = notebook.kernel.post(address, json=body)
+    assert refused.json()["error"]["code"] == "role_raise"
+    person.start("c", "%cowork run profile_dataset path=a.csv")
+    started = notebook.kernel.post(address, json=body)
+    assert started.status_code == 202, started.text
+    assert notebook.ended(started.json()["job_id"])["role"] == "tester"
     assert notebook.role(context) == "planner"
 
 

@@ -282,6 +282,10 @@ class Execution:
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepEnd:
         factory, log, agent = self.factory, self._log(task), agent_of(step)
+        role, present = factory.roles.resolve(task.role), factory.roles.resolve(self.job.role)
+        if not role.spec.holds_at_most(present.spec):
+            why = f"It is for the {role}, which may do more than the {present} of this run."
+            return StepEnd(StepResult(status="failed", summary=why))
         try:
             if agent:
                 externals = factory.prompts.externals
@@ -289,7 +293,7 @@ class Execution:
                 outcome = await external.run(text, self.budget)
             else:
                 registry = self.pool.tools(factory.tools.registry, log, step.files)
-                place = (self.context, step.runs_as, self.job.id)
+                place = (self.context, role, self.job.id)
                 try:
                     outcome = await factory.run(
                         *place, text, self.budget, task_id=task.id, step=step, registry=registry

@@ -39,6 +39,10 @@ class PlanProgress:
     def plan(self) -> Plan:
         return self.revision.plan
 
+    def role_of(self, step: PlanStep) -> AgentRole:
+        """Steps that name no role are the actor's, unless the job was resumed in another role."""
+        return step.role or self.job.role
+
     def skip(self, task: Task) -> None:
         self.tasks[task.step_id] = task
         self.update(task.step_id, StepStatus.SKIPPED)
@@ -101,7 +105,7 @@ class PlanProgress:
                     job_id=self.job.id,
                     context_id=self.context.id,
                     step_id=step.id,
-                    role=step.runs_as,
+                    role=self.role_of(step),
                     description=step.action,
                     dependencies=step.depends_on,
                     status=step.status,
@@ -112,6 +116,8 @@ class PlanProgress:
                 if task.status != step.status:  # it ended without success, and is to run again
                     again = {"status": step.status, "error": None, "completed_at": None}
                     task = task.model_copy(update=again)
+                if step.status not in DONE:
+                    task = task.model_copy(update={"role": self.role_of(step)})
                 self.tasks[step.id] = task
                 tx.save_task(task)
             tx.save_plan(self.revision)

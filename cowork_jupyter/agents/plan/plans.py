@@ -166,10 +166,17 @@ class Plans:
             context, role, job.id, request, self.factory.budget(job, role)
         )
 
-    def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
+    def resume(
+        self,
+        job_id: str,
+        limits: Mapping[str, int | float] | None = None,
+        role: AgentRole | None = None,
+    ) -> Job:
         """Resume an interrupted or stopped job: completed tasks are not repeated.
 
-        What was spent before still counts; `limits` replace the job's from now on.
+        What was spent before still counts; `limits` replace the job's from now on. It goes on in
+        the conversation's role. If that has changed since, `role` says which, and is the
+        conversation's from now on.
         """
         store = self.factory.journal.store
         job = store.job(job_id)
@@ -182,16 +189,17 @@ class Plans:
                 "A check cannot be resumed. Start it again with **Check that it runs…**."
             )
         context, approved = store.context(job.context_id), self._approved_revision(job)
+        acting = _role_to_resume(job, context, role)
 
         async def work(resumed: Job) -> Outcome:
             if approved:
                 return await self._execute(context, resumed, approved)
-            return await self.run_agent(context, job.role, resumed, job.request)
+            return await self.run_agent(context, acting, resumed, job.request)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
-        return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
+        return self.jobs.restart(job.model_copy(update={"usage": usage, "role": acting}), work)
 
-    def decide(self, job_id: str, task_id: str, choice: str) -> Job:
+    def decide(self, job_id: str, task_id: str, choice: str, role: AgentRole | None = None) -> Job:
         """Retry or skip a failed task: now if its job asks, else by resuming the job."""
         store = self.factory.journal.store
         job, task = store.job(job_id), store.task(task_id)
@@ -200,13 +208,17 @@ class Plans:
         for question in store.pending_inquiries(job.context_id, "question"):
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
+                if job.status.is_final:
+                    _role_to_resume(job, store.context(job.context_id), role)
                 self.inquiries.answer(question.id, choice)
-                return store.job(job_id)
+                job = store.job(job_id)
+                return self.resume(job_id, role=role) if job.status.is_final else job
         if not job.status.is_final or task.status in DONE:
             raise Conflict(f"The task is {task.status}; there is nothing to decide.")
+        _role_to_resume(job, store.context(job.context_id), role)
         if choice == SKIP:
             self._mark_skipped(job, task)
-        return self.resume(job_id)
+        return self.resume(job_id, role=role)
 
     def _take_up(self, answered: Inquiry) -> None:
         """Let an interrupted job go on with the answer; if it may not now, the user resumes it."""
@@ -259,7 +271,7 @@ class Plans:
             execution.progress.revision.move_file(old, new)
 
     def _progress(self, context: Context, job: Job, revision: PlanRevision) -> PlanProgress:
-        acting = context.model_copy(update={"role": AgentRole.ACTOR})
+        acting = context.model_copy(update={"role": job.role})
         return PlanProgress(self.factory.journal, acting, job, revision)
 
     def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
@@ -309,6 +321,19 @@ def _approval(job: Job) -> str:
         return f"Execute {which}."
     cell = f"A cell of {job.notebook}" if job.notebook else "A program"
     return f"{cell} executes {which}{', under a policy file' if job.by == 'policy' else ''}."
+
+
+def _role_to_resume(job: Job, context: Context, chosen: AgentRole | None) -> AgentRole:
+    if chosen is None and context.role != job.role:
+        raise Conflict(
+            f"The role has changed: the job ran as {job.role.spec.label}, and the conversation is "
+            f"now {context.role.spec.label}'s. Say in which of them it goes on.",
+            code="role_changed",
+            details={"job_role": job.role.value, "current_role": context.role.value},
+        )
+    if chosen not in (None, job.role, context.role):
+        raise InvalidInput(f"role: choose {job.role} or {context.role}.", code="other_role")
+    return chosen or job.role
 
 
 def _refuse_stale(newest: int, revision: int) -> None:

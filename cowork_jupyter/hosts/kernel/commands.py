@@ -13,7 +13,7 @@ from typing import Any
 from ...domain.errors import CoworkError
 from ..new_file import write_new_file
 from .completion import COMMANDS
-from .conversations import proposed_cells, role_in, role_look, role_named
+from .conversations import proposed_cells, role_look, role_named
 from .link import CellProblem
 from .output import Note, shareable, show_status, usage_error
 from .requests import CellRequest, readable_errors, send_request, show
@@ -84,7 +84,7 @@ def _role(call: Command) -> Note:
         raise usage_error("role")
     label = role_look(link, role).label
     context = call.session.open(call.name, role)
-    if context["role"] == role == role_in(link, context):
+    if context["role"] == role:
         return Note(f"The role is **{label}**.")
     try:
         body = {"role": role, "confirm": confirmed, "cell_id": call.session.place.cell_id}
@@ -228,7 +228,7 @@ def _run(call: Command) -> None:
     body: dict[str, Any] = {"parameters": assigned(known[name]["parameters"], given)}
     workflow = known[name]
     context = call.session.open(call.name or workflow["title"], workflow["role"])
-    body["context_id"] = context["id"]
+    body |= {"context_id": context["id"], "cell_id": call.session.place.cell_id}
     job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
     run = show(call.session, job)
     if link.kind == "kernel":

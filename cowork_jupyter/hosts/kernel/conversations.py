@@ -30,11 +30,9 @@ def role_look(link: Link, name: str) -> RoleLook:
     return RoleLook.model_validate(found) if found else RoleLook.look(AgentRole(name))
 
 
-def role_in(link: Link, context: Context | None) -> str:
-    """The addressee of the next message: the chosen role, else the one that worked last."""
-    if context is None:
-        return str(DEFAULT_ROLE.value)
-    return str(link.request("GET", f"context/{context['id']}/role")["role"])
+def role_in(context: Context | None) -> str:
+    """Who gets the next message."""
+    return str(context["role"] if context else DEFAULT_ROLE.value)
 
 
 def card_of_open_plan(link: Link, context: Context) -> str | None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...domain.roles import DEFAULT_ROLE
 from ...record.markdown import line
 from .completion import COMMANDS
-from .conversations import role_in, role_look
+from .conversations import role_look
 from .link import CellProblem, Link
 from .session import Context, KernelSession
 
@@ -120,22 +121,26 @@ def show_status(
     health = health or link.request("GET", "health?fresh=true")
     if context and context["model"]:  # `-m` has chosen one for this conversation
         health = {**health, "model": {**health["model"], "name": context["model"]}}
-    acting = role or role_in(link, context)
-    look = role_look(link, acting)
+    current = link.request("GET", f"context/{context['id']}/role") if context else {}
+    # Before the first conversation, Lab's status bar says in which role one starts there.
+    first = DEFAULT_ROLE.value if link.kind == "kernel" else None
+    acting = role or current.get("role", first)
+    look = role_look(link, acting) if acting else None
     title = _title(goal)
     card = {
         "kind": "status",
         "host": link.kind,
         "context_id": context["id"] if context else None,
+        "seq": current.get("seq", 0),
         "role": acting,
-        "roles": [look.model_dump()],
+        "roles": [look.model_dump()] if look else [],
         "title": title,
         "note": note,
         "model": context["model"] if context else None,
         "health": health,
     }
     output = CellOutput(link, session.place.attended)
-    output.show(card, status_markdown(title, look.label, health, note))
+    output.show(card, status_markdown(title, look.label if look else None, health, note))
 
 
 def _title(goal: str) -> str:

@@ -53,6 +53,10 @@ class KernelHost:
         """No other kernel calls this one."""
         return False
 
+    async def is_unattended(self, *_: Any, **__: Any) -> bool:
+        """Likewise."""
+        return False
+
 
 async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
     """Answer a request as the server's handler would, with plain values, or bytes for a file.
@@ -188,4 +192,5 @@ class OwnLink:
 def _origin(fields: dict[str, Any], policy: Policy | None) -> RequestOrigin:
     """Nobody can approve here: a policy allowed the run, or the code itself started it."""
     by: Initiator = "policy" if policy else "kernel"
-    return RequestOrigin(by=by, cell_id=fields.get("cell_id"), card_id=fields.get("card_id"))
+    cell_id, card_id = fields.get("cell_id"), fields.get("card_id")
+    return RequestOrigin(by=by, cell_id=cell_id, card_id=card_id, sets_role=False)

@@ -75,7 +75,7 @@ def send_request(session: KernelSession, request: CellRequest) -> Run | None:
 
 
 def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
-    return role_named(session.link, role) if role else role_in(session.link, session.find(name))
+    return role_named(session.link, role) if role else role_in(session.find(name))
 
 
 def show(session: KernelSession, job_id: str) -> Run:

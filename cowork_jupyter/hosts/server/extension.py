@@ -207,6 +207,19 @@ class CoworkExtension(ExtensionApp):
         tabs = self.tabs.showing(file, root)
         return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
+    async def is_unattended(self, kernel_id: str, notebook: str | None) -> bool:
+        return await self.in_jupyter(self._is_unattended(kernel_id, notebook))
+
+    async def _is_unattended(self, kernel_id: str, notebook: str | None) -> bool:
+        """Agent code never counts as the kernel's own."""
+        assert self._kernels is not None
+        if self._kernels.runs_agent_code(kernel_id):
+            return False
+        root, workspace = self._app.root_dir, self.service.settings.workspace
+        own = await self._notebook_of(kernel_id)
+        files = [own and real_path(root, own), notebook and real_path(workspace, notebook)]
+        return not any(self.tabs.showing(file, root) for file in files if file)
+
     def _announce_record(self) -> None:
         """Tell pages that something may wait for the user; until then they need not ask."""
         page_config = self._app.web_app.settings.setdefault("page_config_data", {})

@@ -177,6 +177,12 @@ class _PersonRun:
 
         return commands_in(self.source)
 
+    def asks_for(self, wanted: Collection[CellCommand]) -> CellCommand | None:
+        from ...domain.cell_commands import grants
+
+        found = (each for each in self.commands if any(grants(each, want) for want in wanted))
+        return next(found, None)
+
 
 class PersonRuns:
     """Cells that a person ran in one tab and that have not ended, as that tab reports.
@@ -207,7 +213,7 @@ class PersonRuns:
         run = self._runs.get((path, cell_id))
         if run is None or monotonic() - run.at > MAX_SECONDS:
             return False
-        found = next((command for command in run.commands if command in wanted), None)
+        found = run.asks_for(wanted)
         if found is None:
             return False
         run.commands.remove(found)

@@ -35,13 +35,6 @@ export interface components {
             tools: components["schemas"]["ToolCount"][];
         };
         /**
-         * AddresseeAnswer
-         * @description The role that gets the next message of a conversation.
-         */
-        AddresseeAnswer: {
-            role: components["schemas"]["AgentRole"];
-        };
-        /**
          * AgentRole
          * @description The roles. The string value is the stored and transmitted name.
          *
@@ -340,6 +333,7 @@ export interface components {
             questions: components["schemas"]["QuestionView"][] | null;
             /** @default null */
             reproduction: components["schemas"]["ReproductionAnswer"] | null;
+            role: components["schemas"]["AgentRole"];
             seq: number;
             summaries: components["schemas"]["SummaryView"][];
             tasks: components["schemas"]["CardTask"][];
@@ -773,6 +767,14 @@ export interface components {
             pinned?: boolean | null;
             /** @default  */
             q?: string;
+        };
+        /**
+         * CurrentRole
+         * @description The role that gets the next message of a conversation; only a person changes it.
+         */
+        CurrentRole: {
+            role: components["schemas"]["AgentRole"];
+            seq: number;
         };
         /**
          * Data
@@ -3216,6 +3218,8 @@ export interface components {
              *     }
              */
             limits?: components["schemas"]["JobLimits"];
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
         };
         /**
          * ReviewData
@@ -4038,6 +4042,14 @@ export interface components {
             type: "task-completed";
         };
         /**
+         * TaskDecision
+         * @description `POST jobs/{id}/tasks/{task}/retry` and `skip`, which resume the job.
+         */
+        TaskDecision: {
+            /** @default null */
+            role?: components["schemas"]["AgentRole"] | null;
+        };
+        /**
          * TaskResultData
          * @description The result of a task.
          */
@@ -4620,6 +4632,8 @@ export interface components {
          * @description `POST workflows/{name}/run`.
          */
         WorkflowRun: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default null */
             context_id?: string | null;
             /** @default {} */

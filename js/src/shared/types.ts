@@ -111,6 +111,8 @@ export interface StatusCardData {
   kind: 'status';
   /** The notebook's conversation, whose role can be switched; null before there is one. */
   context_id?: string | null;
+  /** The last event when the card was made. */
+  seq?: number;
   role: string | null;
   roles?: RoleLook[];
   title: string;

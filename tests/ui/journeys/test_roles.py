@@ -147,7 +147,7 @@ def test_a_role_is_switched_while_a_job_runs(
     look = desk.run(3)
     stands(look, "Completed")
     role_is(look, "Reviewer")
-    press(think, "Continue")
+    press(think, "Continue", "Continue as Reviewer")
     stands(think, "Completed")
     plan = desk.run(2)
     role_is(plan, "Planner")

@@ -11,11 +11,13 @@ from cowork_jupyter.domain.cell_commands import (
     Execute,
     ManageWorkflow,
     RestorePlan,
+    RunWorkflow,
     SaveWorkflow,
     Say,
     StartInstructions,
     SwitchRole,
     commands_in,
+    grants,
 )
 
 
@@ -47,6 +49,8 @@ from cowork_jupyter.domain.cell_commands import (
         ("done = Cowork('sales').execute()\ndone", [Execute("sales")]),
         ("cw = Cowork(context='sales')\ncw.plan('x')\ncw.execute()", [Execute("sales")]),
         ("%matplotlib inline\ncw.execute()", [Execute(None)]),
+        ("Cowork('sales').ask(' Go on ', role='actor')", [Say("sales", "Go on")]),
+        ("%cowork run clean file=a.csv", [RunWorkflow(None, "clean")]),
     ],
 )
 def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
@@ -84,3 +88,25 @@ def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
 )
 def test_a_cell_that_asks_for_nothing(source: str) -> None:
     assert commands_in(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "role"),
+    [
+        ("%%act\nGo on", "actor"),
+        ("%%plan\nGo on", "planner"),
+        ("%%ask tester -c sales\nGo on", "tester"),
+        ("cw.ask('Go on', role='designer')", "designer"),
+        ("%%ask\nGo on", None),
+    ],
+)
+def test_a_cell_asks_for_the_role_that_it_names_and_no_other(source: str, role: str | None) -> None:
+    (said,) = commands_in(source)
+    assert isinstance(said, Say)
+    assert said.role == role
+    wanted = [
+        Say(said.conversation, "Go on", name) for name in ("planner", "actor", "tester", "designer")
+    ]
+    assert [one.role for one in wanted if grants(said, one)] == [role] * (role is not None)
+    assert grants(said, Say(said.conversation, "Go on"))
+    assert not grants(said, Say(said.conversation, "Go away", role))

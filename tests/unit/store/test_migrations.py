@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.contexts import Context, JobKind, JobStatus, StepStatus
+from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus
+from cowork_jupyter.domain.message_data import RoleChangeData
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store, StoreError, migrations
@@ -179,6 +180,42 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
     assert [(one.message_type, one.text) for one in others] == [
         (MessageType.TEXT, text) for text in said[1:]
     ]
+
+
+BEFORE_CURRENT_ROLES = MIGRATIONS.index(migrations.keep_current_roles)
+
+
+def test_the_role_that_the_next_message_went_to_becomes_the_conversations(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was that of the last run, unless one was chosen since."""
+
+    def works(store: Store, context: Context, kind: JobKind = JobKind.MESSAGE) -> None:
+        role = AgentRole.TESTER if kind is JobKind.CHECK else AgentRole.PLANNER
+        job = Job(context_id=context.id, kind=kind, role=role)
+        with store.transaction() as tx:
+            tx.save_job(job)
+        append_message(store, said(context, job_id=job.id))
+
+    def chooses(store: Store, context: Context) -> None:
+        data = RoleChangeData.model_validate({"from": "planner", "to": "reviewer"})
+        kind, role = MessageType.ROLE_CHANGE, AgentRole.REVIEWER
+        append_message(store, said(context, message_type=kind, agent_role=role, data=data))
+
+    def said(context: Context, **fields: Any) -> Message:
+        return Message(context_id=context.id, role="user", content=[TextPart(text="Go")], **fields)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:BEFORE_CURRENT_ROLES])
+        with Store(path) as store:
+            new, worked, chosen = (store.save_context(Context()) for _ in range(3))
+            works(store, worked)
+            works(store, worked, JobKind.CHECK)
+            works(store, chosen)
+            chooses(store, chosen)
+    with Store(path) as store:
+        roles = [store.context(each.id).role for each in (new, worked, chosen)]
+    assert roles == [AgentRole.ACTOR, AgentRole.PLANNER, AgentRole.REVIEWER]
 
 
 def old_context(store: Store) -> Context:

@@ -14,7 +14,6 @@ from cowork_jupyter.domain.cell_changes import CellChange
 from cowork_jupyter.domain.contexts import (
     Context,
     Job,
-    JobKind,
     JobStatus,
     QueuedMessage,
     StepStatus,
@@ -25,7 +24,7 @@ from cowork_jupyter.domain.contexts import (
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
 from cowork_jupyter.domain.identity import new_id
-from cowork_jupyter.domain.message_data import RoleChangeData, ToolCallData
+from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
@@ -60,25 +59,20 @@ def test_with_an_owner_only_theirs_and_nobodys_contexts_are_listed(store: Store)
     assert store.owner(theirs.id) == ""
 
 
-def test_the_next_message_goes_to_who_worked_last_or_was_chosen_since(
-    store: Store, context: Context
-) -> None:
-    def works(role: AgentRole, kind: JobKind = JobKind.MESSAGE) -> None:
-        job = Job(context_id=context.id, kind=kind, role=role)
-        with store.transaction() as tx:
-            tx.save_job(job)
-            tx.append_message(say(context, "Go", job_id=job.id))
+def test_the_role_is_stored_with_an_event_that_says_so(store: Store, context: Context) -> None:
+    with store.transaction() as tx:
+        tx.set_role(context.id, AgentRole.REVIEWER)
+    assert store.context(context.id).role is AgentRole.REVIEWER
+    (event,) = store.events(context.id)
+    assert event.type is EventType.ROLE_CHANGED
+    assert event.data.model_dump() == {"from": "actor", "to": "reviewer"}
 
-    assert store.addressee(context) is context.role
-    works(AgentRole.PLANNER)
-    assert store.addressee(context) is AgentRole.PLANNER
-    works(AgentRole.TESTER, JobKind.CHECK)
-    assert store.addressee(context) is AgentRole.PLANNER
-    chosen = RoleChangeData.model_validate({"from": "planner", "to": "reviewer"})
-    kind = MessageType.ROLE_CHANGE
-    role = AgentRole.REVIEWER
-    append_message(store, say(context, "", message_type=kind, agent_role=role, data=chosen))
-    assert store.addressee(context) is AgentRole.REVIEWER
+
+def test_a_context_knows_the_kernel_that_made_it(store: Store, context: Context) -> None:
+    with store.transaction() as tx:
+        tx.set_owner(context.id, "ada", "kernel-1")
+    other = store.save_context(Context())
+    assert (store.maker(context.id), store.maker(other.id)) == ("kernel-1", None)
 
 
 def test_the_contexts_of_one_notebook_are_listed(store: Store) -> None:

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact';
 
 import { RolePill } from '../../shared/role/RolePill';
+import { t } from '../../shared/text/translate';
 import { PanelProvider, type PanelContext } from './context';
 import { ConversationView } from './ConversationView';
 import { ModelPicker } from './ModelPicker';
@@ -15,6 +16,8 @@ export interface PanelViewProps extends OverviewProps {
   context: string | null;
   /** `wanted`: the user has just asked for it. */
   tour: 'closed' | 'open' | 'wanted';
+  /** Whether the user looks at a conversation, which has a role of its own. */
+  isBesideAnother?: boolean;
   onTourEnd: () => void;
   onShortcuts: () => void;
   onBack: () => void;
@@ -48,6 +51,7 @@ export function PanelView(props: PanelViewProps): VNode {
         {context === null ? (
           <>
             <header class="cw-head">
+              {props.isBesideAnother && <span class="cw-dim">{t('New conversation:')}</span>}
               <RolePill role={role} onChoose={props.onChooseRole} />
               <span class="cw-grow" />
               {picker}

@@ -58,6 +58,7 @@ export class CoworkPanel extends PreactWidget {
     this.node.setAttribute('aria-label', t('Cowork'));
     model.changed.connect(this.update, this);
     model.inbox.changed.connect(this.count, this);
+    model.currentConversation.changed.connect(this.update, this);
     place.changed.connect(this.update, this);
     this.count();
   }
@@ -65,6 +66,7 @@ export class CoworkPanel extends PreactWidget {
   override dispose(): void {
     this.model.changed.disconnect(this.update, this);
     this.model.inbox.changed.disconnect(this.count, this);
+    this.model.currentConversation.changed.disconnect(this.update, this);
     this.place.changed.disconnect(this.update, this);
     super.dispose();
   }
@@ -108,6 +110,7 @@ export class CoworkPanel extends PreactWidget {
           }}
           onShortcuts={() => actions.showShortcuts()}
           role={place.role ?? preferences.role}
+          isBesideAnother={model.currentConversation.conversation !== null}
           health={model.health}
           check={this.checkToShow()}
           model={preferences.model}

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { Card } from '../ui/Card';
 import type { Channel } from '../channel/channel';
@@ -33,7 +33,7 @@ function Status({ card, channel }: StatusCardProps): VNode {
   const present = usePresentHealth(channel, card.health);
   const known = check.state === 'answered' ? check.health : present;
   const health = { ...known, model: { ...known.model, ...(card.model && { name: card.model }) } };
-  const [acting, setActing] = useState(card.role);
+  const [acting, setActing] = useCurrentRole(card, channel);
   const lookOf = useRoles();
   const role = acting === null ? null : lookOf(acting);
   const isFirst = !card.context_id && !card.note;
@@ -75,6 +75,28 @@ function Status({ card, channel }: StatusCardProps): VNode {
       />
     </Card>
   );
+}
+
+/** The conversation's role, followed from when the card was made. */
+function useCurrentRole(
+  { context_id, role, seq = 0 }: StatusCardData,
+  channel: Channel
+): [string | null, (role: string) => void] {
+  const [current, setCurrent] = useState(role);
+  useEffect(() => {
+    setCurrent(role);
+    return !context_id
+      ? undefined
+      : channel.subscribe(context_id, seq, {
+          event: event => {
+            if (event.type === 'role-changed') {
+              setCurrent(event.data.to);
+            }
+          },
+          state: () => undefined
+        });
+  }, [channel, context_id, role, seq]);
+  return [current, setCurrent];
 }
 
 function edgeOf(check: Check, health: Health, roleColour: string): string {

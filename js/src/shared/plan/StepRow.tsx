@@ -1,9 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { useAction } from '../ui/useAction';
+import { useResume } from '../run/Resume';
 import { toolLabel } from '../ask/labels';
-import { Button, Failure } from '../ui/Button';
+import { Button } from '../ui/Button';
 import { countsSentence, diffCounts } from '../ui/Diff';
 import { EffectLines } from '../effects/EffectLines';
 import { describeExpectation } from '../effects/pins';
@@ -134,13 +134,13 @@ function Verdict({
 
 function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
   const { actions, live } = useRun();
-  const deciding = useAction();
+  const deciding = useResume();
   if (!task?.error || status === 'completed' || status === 'running') {
     return null;
   }
   const decide = (what: 'retry' | 'skip'): void => {
     if (stoppedJob) {
-      void deciding.run(() => actions.decideTask(stoppedJob, task.id, what));
+      deciding.start(role => actions.decideTask(stoppedJob, task.id, what, role));
     }
   };
   return (
@@ -156,7 +156,7 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
           </Button>
         </div>
       )}
-      <Failure error={deciding.error} />
+      {deciding.outcome}
     </>
   );
 }

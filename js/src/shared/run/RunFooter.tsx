@@ -9,6 +9,7 @@ import { stepStatus } from '../plan/PlanView';
 import { t } from '../text/translate';
 import { bounded, visible } from '../text/visible';
 import { useRun } from './context';
+import { useResume } from './Resume';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
 import {
   executionOf,
@@ -33,6 +34,7 @@ export function RunFooter({
   const { actions } = useRun();
   const { plans } = useHost();
   const starting = useAction();
+  const resuming = useResume();
   const [open, setOpen] = useState<Open>('none');
   const check = useCheck(state);
   const job = presentJob(state);
@@ -71,8 +73,8 @@ export function RunFooter({
         {!canExecute && stopped !== null && (
           <Button
             look="primary"
-            busy={starting.busy}
-            onClick={() => void starting.run(() => actions.resume(stopped.id))}
+            busy={resuming.busy}
+            onClick={() => resuming.start(role => actions.resume(stopped.id, role))}
           >
             {t('Continue')}
           </Button>
@@ -121,6 +123,7 @@ export function RunFooter({
         </p>
       )}
       <Failure error={starting.error} />
+      {resuming.outcome}
       {open === 'check' && check.notebook !== null && (
         <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />
       )}

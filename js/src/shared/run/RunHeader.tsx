@@ -12,6 +12,7 @@ import { Clock } from './Clock';
 import { useRun } from './context';
 import {
   isFinal,
+  currentRole,
   isPlanReady,
   presentJob,
   roleOf,
@@ -21,20 +22,23 @@ import {
 } from './state';
 import type { Link } from './store';
 
+/** Whom the card is about; beside it the conversation's role, if that is another. */
 export function RunHeader({ state }: { state: RunState }): VNode {
   const { actions, live } = useRun();
+  const [role, current] = [roleOf(state), currentRole(state)];
+  const switcher = live && (
+    <RoleSwitcher
+      role={current}
+      channel={actions.reach.channel}
+      onSwitch={(chosen, confirm) => actions.switchRole(chosen, confirm)}
+    />
+  );
+  const isSame = role === current;
   return (
     <>
-      {live ? (
-        <RoleSwitcher
-          role={roleOf(state)}
-          channel={actions.reach.channel}
-          onSwitch={(role, confirm) => actions.switchRole(role, confirm)}
-        />
-      ) : (
-        <RolePill role={roleOf(state)} />
-      )}
-      {roleOf(state) === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+      {(isSame && switcher) || <RolePill role={role} />}
+      {role === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+      {!isSame && switcher}
       <StateLabel state={state} />
     </>
   );

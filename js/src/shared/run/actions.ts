@@ -97,12 +97,19 @@ export class RunActions {
     await this.channel.request('POST', `jobs/${jobId}/cancel`);
   }
 
-  async resume(jobId: string): Promise<void> {
-    await this.channel.request('POST', `jobs/${jobId}/resume`);
+  /** Needs a `role` if the conversation's is not the job's any more. */
+  async resume(jobId: string, role?: string): Promise<void> {
+    await this.channel.request('POST', `jobs/${jobId}/resume`, role && { role });
   }
 
-  async decideTask(jobId: string, taskId: string, what: 'retry' | 'skip'): Promise<void> {
-    await this.channel.request('POST', `jobs/${jobId}/tasks/${taskId}/${what}`);
+  /** Likewise. */
+  async decideTask(
+    jobId: string,
+    taskId: string,
+    what: 'retry' | 'skip',
+    role?: string
+  ): Promise<void> {
+    await this.channel.request('POST', `jobs/${jobId}/tasks/${taskId}/${what}`, role && { role });
   }
 
   answer(id: string, value: string): Promise<void> {

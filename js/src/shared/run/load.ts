@@ -29,6 +29,7 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
   const state = {
     ...planned,
     summedTo: whole.seq,
+    currentRole: whole.role ?? null,
     busy: whole.busy,
     checkpoints: whole.checkpoints,
     guidance: whole.guidance,

@@ -49,6 +49,8 @@ function reduceContextEvent(state: RunState, event: Event): RunState | null {
       return startJob(state, event);
     case 'job-completed':
       return endJob(state, event);
+    case 'role-changed':
+      return withCurrentRole(state, event.data.to);
     case 'message': {
       const message = event.data;
       // The conversation's own messages, such as a change of role, are on no card.
@@ -119,6 +121,12 @@ function reduceJobEvent(state: RunState, event: Event): RunState {
     default:
       return state;
   }
+}
+
+/** What was chosen on a card counts until something else is, here or elsewhere. */
+function withCurrentRole(state: RunState, role: string): RunState {
+  const chosenRole = state.chosenRole === role ? role : null;
+  return { ...state, currentRole: role, chosenRole };
 }
 
 function withPlan(state: RunState, { data, created_at, job_id }: EventOf<'plan-update'>): RunState {

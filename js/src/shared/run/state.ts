@@ -151,7 +151,9 @@ export interface RunState {
   jobs: Readonly<Record<string, JobState>>;
   /** The conversation's running job, on this card or not. */
   busy: string | null;
-  /** Role chosen on this card for the next message. */
+  /** The conversation's role; null until a server tells. */
+  currentRole: string | null;
+  /** Chosen on this card for its next message. */
   chosenRole: string | null;
   model: string | null;
   goal: string;
@@ -206,6 +208,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     follows: [jobId],
     jobs: {},
     busy: null,
+    currentRole: null,
     chosenRole: null,
     model: null,
     goal: '',
@@ -239,9 +242,14 @@ export function presentJob(state: RunState): JobState | null {
   return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
 }
 
-/** Recipient of the next message: the role chosen on this card, else the one that worked last. */
+/** Whom this card is about: the role chosen on it, else the one that worked last. */
 export function roleOf(state: RunState): string {
   return state.chosenRole ?? presentJob(state)?.role ?? 'actor';
+}
+
+/** Who gets a message that names no role. */
+export function currentRole(state: RunState): string {
+  return state.currentRole ?? roleOf(state);
 }
 
 /** The newest job that executes or executed this plan revision. */

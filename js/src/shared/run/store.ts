@@ -141,7 +141,7 @@ export class RunStore {
   }
 
   chooseRole(role: string): void {
-    this.change({ ...this.state, chosenRole: role });
+    this.change({ ...this.state, currentRole: role, chosenRole: role });
   }
 
   takePlan(answer: PlanAnswer): void {

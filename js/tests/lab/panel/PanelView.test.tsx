@@ -160,6 +160,11 @@ describe('the empty side panel', () => {
     expect(props.onChooseRole).toHaveBeenCalledOnce();
   });
 
+  it('says that its role is for a new conversation where another is looked at', async () => {
+    const { screen } = await show({ isBesideAnother: true });
+    expect(one(screen, '.cw-head').textContent).toBe('New conversation:Plannergpt-5-mini');
+  });
+
   it('helps to connect a model when there is none', async () => {
     const notReady = await show({ health: NOT_READY });
     expect(one(notReady.screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');

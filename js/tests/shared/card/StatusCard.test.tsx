@@ -5,6 +5,7 @@ import { modelSentence } from '../../../src/shared/model/HealthAnswer';
 import type { StatusCardData } from '../../../src/shared/types';
 import { StatusCard } from '../../../src/shared/card/StatusCard';
 import { NOT_READY, PLANNER, READY, STATISTICIAN, statusCard, WITH_PROBLEM } from '../../samples';
+import { event, FakeServer } from '../../runs';
 import { button, click, draw, ManualChannel, one } from '../../screen';
 
 /** A card that the server confirms. */
@@ -124,6 +125,17 @@ describe('the role on the status card', () => {
       ['POST', 'context/c1/role']
     ]);
     expect(one(screen, '.cw-pill-button').textContent).toContain('Statistician');
+  });
+
+  it('follows the conversation from when the card was made', async () => {
+    const server = new FakeServer();
+    server.answers.set('GET health', READY);
+    const screen = draw(
+      <StatusCard card={statusCard(READY, { context_id: 'c1', seq: 7 })} channel={server} />
+    );
+    expect(one(screen, '.cw-switcher').textContent).toBe('Planner');
+    await server.send(event(8, 'role-changed', { from: 'planner', to: 'actor' }));
+    expect(one(screen, '.cw-switcher').textContent).toBe('Actor');
   });
 
   it('can be switched only where there is a conversation', async () => {

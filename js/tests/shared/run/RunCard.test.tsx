@@ -681,6 +681,71 @@ describe('the role', () => {
   });
 });
 
+describe('a job whose role was switched since', () => {
+  const ACTOR = { ...PLANNER, name: 'actor', label: 'Actor' };
+  const REVIEWER = { ...PLANNER, name: 'reviewer', label: 'Reviewer' };
+  const changed = new CoworkError({
+    code: 'role_changed',
+    message: 'The role has changed.',
+    status: 409,
+    details: { job_role: 'actor', current_role: 'reviewer' }
+  });
+
+  async function stopped(): Promise<{ screen: HTMLElement; server: FakeServer }> {
+    const card = runCard({ status: 'cancelled', role: 'actor' });
+    const server = new FakeServer(card);
+    server.currentRole = 'reviewer';
+    server.answers.set('GET roles', { items: [PLANNER, ACTOR, REVIEWER], next: null });
+    server.answers.set('POST jobs/j1/resume', changed);
+    return show(card, server);
+  }
+
+  it.each(['Reviewer', 'Actor'])('goes on as %s once the user has chosen', async label => {
+    const { screen, server } = await stopped();
+    await click(button(screen, 'Continue'));
+    expect(one(screen, '[role=alertdialog]').textContent).toContain(
+      'It ran as Actor, and the role is now Reviewer.'
+    );
+    server.answers.set('POST jobs/j1/resume', {});
+    await click(button(screen, `Continue as ${label}`));
+    expect(server.changes.map(({ body }) => body)).toEqual([null, { role: label.toLowerCase() }]);
+    expect(screen.querySelector('[role=alertdialog]')).toBeNull();
+  });
+
+  it('does not go on if the user would rather not', async () => {
+    const { screen, server } = await stopped();
+    await click(button(screen, 'Continue'));
+    await click(button(screen, 'Cancel'));
+    expect(screen.querySelector('[role=alertdialog]')).toBeNull();
+    expect(server.changes).toHaveLength(1);
+  });
+
+  it('is shown beside the role of the conversation, which the switcher names', async () => {
+    const { screen, server } = await stopped();
+    const pills = (): (string | null)[] =>
+      [...one(screen, '.cw-head').querySelectorAll('.cw-pill')].map(pill => pill.textContent);
+    expect(pills()).toEqual(['Actor', 'Reviewer']);
+    expect(one(screen, '.cw-switcher').textContent).toBe('Reviewer');
+    await server.send(
+      event(99, 'role-changed', { from: 'reviewer', to: 'actor' }, { job_id: null })
+    );
+    expect(pills()).toEqual(['Actor']);
+    expect(one(screen, '.cw-switcher').textContent).toBe('Actor');
+  });
+
+  it('is asked about for a step that is tried again, too', async () => {
+    const tasks = [
+      { id: 't1', step_id: '1', role: 'actor' as const, status: 'failed' as const, error: 'no' }
+    ];
+    const { screen, server } = await show(executed({ status: 'failed', error: 'no', tasks }));
+    server.answers.set('POST jobs/j2/tasks/t1/retry', changed);
+    await click(button(screen, 'Try again'));
+    server.answers.set('POST jobs/j2/tasks/t1/retry', {});
+    await click(one(screen, '[role=alertdialog] button'));
+    expect(server.changes.map(({ body }) => body)).toEqual([null, { role: 'reviewer' }]);
+  });
+});
+
 describe('a cell that has run before', () => {
   const AGAIN = { content: 'Show revenue', role: 'planner', notebook: 'a.ipynb' };
 
