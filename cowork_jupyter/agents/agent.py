@@ -134,14 +134,16 @@ class AgentFactory:
     ) -> PromptParts:
         """What the prompt of a run consists of; its tools are only described, not called."""
         if role.spec.delegates_to:
-            registry = registry.plus(delegate_tool(self.prompts.externals, _not_called))
+            delegates = self.roles.delegates_of(role)
+            registry = registry.plus(delegate_tool(self.prompts.externals, delegates, _not_called))
         permitted = registry.permitted(role)
         denied = self.tools.gate.denied_tools(context.id, [tool.name for tool in permitted])
         tools = [tool for tool in permitted if tool.name not in denied]
         finder = find_tools_in(registry, lambda _query, _tools: {})
         model = context.model or self.llm.model.name
         protocol = protocol or self.llm.known.protocol(self.settings.tool_protocol, model)
-        return self.prompts.parts(role, context, request, base, tools, finder, protocol)
+        parts = self.prompts.parts(role, context, request, base, tools, finder, protocol)
+        return replace(parts, delegates=self.roles.delegates_of(role))
 
 
 @dataclass
@@ -278,10 +280,11 @@ class _AgentRun:
         registry, factory = self.registry, self.factory
         if self.log.role.spec.delegates_to:
             externals = factory.prompts.externals
+            delegates = factory.roles.delegates_of(self.log.role)
             slots = asyncio.Semaphore(factory.settings.max_parallel)
             about = (self.context, self.log, self.limits, self.budget, slots)
-            delegation = Delegation(factory.run, factory.tools, externals, *about)
-            registry = registry.plus(delegate_tool(externals, delegation.hand_over))
+            delegation = Delegation(factory.run, factory.tools, externals, delegates, *about)
+            registry = registry.plus(delegate_tool(externals, delegates, delegation.hand_over))
         if not self.parts.others:
             return registry
 
@@ -311,6 +314,7 @@ class _AgentRun:
             expectations=factory.expectation_guard() if self._answers_for_tables() else None,
             agents=factory.prompts.externals.all(),
             templates=factory.prompts.fitting_templates(role, self.request),
+            roles=factory.roles,
             resources=self.resources,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema, create_model
 
 from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
@@ -32,13 +32,12 @@ from .run.outcome import Outcome
 from .run.tool_environment import ToolEnvironment
 
 _ALLOW, _DENY = "allow", "deny"
-_NAMES = [role.value for role in AgentRole]
 
 
 class Delegate(ToolParameters):
     """Who should do what."""
 
-    role: Annotated[AgentRole, WithJsonSchema({"type": "string", "enum": _NAMES})]
+    role: AgentRole
     task: Annotated[
         str, Field(min_length=1, description="Everything the other agent needs to know.")
     ]
@@ -62,14 +61,19 @@ HandOver = Callable[[AgentRole, str, str, Sequence[str]], Awaitable[ToolResult]]
 RunAgent = Callable[[Context, AgentRole, str, str, JobBudget, str], Awaitable[Outcome]]
 
 
-def delegate_tool(externals: ExternalAgents, hand_over: HandOver) -> Tool:
+def delegate_tool(
+    externals: ExternalAgents, delegates: Sequence[AgentRole], hand_over: HandOver
+) -> Tool:
     @tool(category="team", permissions=[], waits_itself=True)
     async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
         """Delegate a task to another role and get its result. Tasks of one reply run at once."""
         agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
         return await hand_over(parameters.role, parameters.task, agent, parameters.files)
 
-    return replace(delegate, parameters=DelegateAnywhere if externals.all() else Delegate)
+    base = DelegateAnywhere if externals.all() else Delegate
+    names = WithJsonSchema({"type": "string", "enum": [role.value for role in delegates]})
+    parameters = create_model("Delegate", __base__=base, role=(Annotated[AgentRole, names], ...))
+    return replace(delegate, parameters=parameters)
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class Delegation:
     run_agent: RunAgent
     tools: ToolEnvironment
     externals: ExternalAgents
+    delegates: Sequence[AgentRole]
     context: Context
     log: RunLog
     limits: RunLimits
@@ -89,7 +94,7 @@ class Delegation:
     async def hand_over(
         self, role: AgentRole, text: str, agent: str = "", files: Sequence[str] = ()
     ) -> ToolResult:
-        self._check(role, agent)
+        role = self._permitted(role, agent)
         if agent or _can_change(role):
             await self._ask(role, text, agent)
         with self.limits.waiting():  # for others, and for the delegate, which has limits of its own
@@ -101,8 +106,9 @@ class Delegation:
         who = agent or role.spec.label
         return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
 
-    def _check(self, role: AgentRole, agent: str) -> None:
-        if not self.log.role.may_delegate_to(role):
+    def _permitted(self, role: AgentRole, agent: str) -> AgentRole:
+        found = next((delegate for delegate in self.delegates if delegate == role), None)
+        if found is None or not found.is_known:
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
@@ -111,6 +117,7 @@ class Delegation:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. Choose one of: {names}."
             raise InvalidInput(why, code="unknown_agent")
+        return found
 
     async def _carry_out(self, role: AgentRole, text: str, agent: str) -> tuple[bool, str]:
         task = Task(
@@ -184,19 +191,20 @@ class Delegation:
 
 
 def check_delegation(
-    role: AgentRole, parameters: Mapping[str, Any], ruling: Verdict | None
+    role: AgentRole,
+    delegates: Sequence[AgentRole],
+    parameters: Mapping[str, Any],
+    ruling: Verdict | None,
 ) -> Decision:
     """What would happen if this role delegated; nothing is delegated and nobody asked."""
     wanted = parameters.get("role")
-    other = next((agent_role for agent_role in AgentRole if agent_role.value == wanted), None)
+    other = next((delegate for delegate in delegates if delegate.value == wanted), None)
     if not role.spec.delegates_to:
         return Decision(decision="deny", because=[f"The role {role} may not use {DELEGATE}."])
     if ruling and ruling.effect is Effect.DENY:
         return Decision(decision="deny", because=[ruling.because])
-    if other is None or not role.may_delegate_to(other):
-        return Decision(
-            decision="deny", because=[f"The {role} may not delegate to the {other or wanted}."]
-        )
+    if other is None:
+        return Decision(decision="deny", because=[f"The {role} may not delegate to the {wanted}."])
     if ruling and ruling.effect is Effect.ASK:
         return Decision(decision="ask", because=[ruling.because], risk="medium")
     agent = parameters.get("agent")

@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from ..domain.contexts import Job, JobStatus
-from ..domain.errors import Conflict, CoworkError, NotFound
+from ..domain.contexts import Context, Job, JobStatus
+from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.health import Problem
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
+from ..domain.roles import AgentRole
 from ..store import JobEnd, Store, Transaction
 from ..store.journal import Journal
 from ..store.recovery import interrupt_parts
@@ -194,6 +195,20 @@ class Jobs:
                     withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=vars(end)))
             tx.append_event(job.context_id, JobCompleted.of(tx.job(job.id)), job.id)
+
+
+def role_to_resume(job: Job, context: Context, chosen: AgentRole | None) -> AgentRole:
+    """The conversation's role. If the job ran in another, the request must name one of them."""
+    if chosen is None and context.role != job.role:
+        raise Conflict(
+            f"The role has changed: the job ran as {job.role.spec.label}, and the conversation is "
+            f"now {context.role.spec.label}'s. Say in which of them it goes on.",
+            code="role_changed",
+            details={"job_role": job.role.value, "current_role": context.role.value},
+        )
+    if chosen not in (None, job.role, context.role):
+        raise InvalidInput(f"role: choose {job.role} or {context.role}.", code="other_role")
+    return chosen or job.role
 
 
 def _set_role(tx: Transaction, job: Job) -> None:

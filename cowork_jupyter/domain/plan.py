@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import Annotated, Any, Literal, Self
@@ -128,6 +128,14 @@ class Plan(NullTolerantModel):
     @property
     def text(self) -> str:
         return "\n".join([self.goal, *(step.text for step in self.steps)])
+
+    def with_roles(self, resolve: Callable[[AgentRole], AgentRole]) -> Self:
+        """Declared roles are stored by name: `resolve` gives them their present rights."""
+        steps = [
+            step.model_copy(update={"role": resolve(step.role)}) if step.role else step
+            for step in self.steps
+        ]
+        return self.model_copy(update={"steps": steps})
 
     def step(self, step_id: str) -> PlanStep:
         return next(step for step in self.steps if step.id == step_id)

@@ -31,11 +31,11 @@ class RoleView(RoleLook):
     delegates_to: list[str]
 
     @classmethod
-    def of(cls, role: AgentRole, tools: Iterable[str]) -> RoleView:
+    def of(cls, role: AgentRole, tools: Iterable[str], delegates: Iterable[AgentRole]) -> RoleView:
         spec = role.spec
         return cls(
             **RoleLook.look(role).model_dump(),
             permissions=[permission for permission in Permission if permission in spec.permissions],
             tools=list(tools),
-            delegates_to=list(spec.delegates_to),
+            delegates_to=[delegate.value for delegate in delegates],
         )

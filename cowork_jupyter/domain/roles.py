@@ -153,6 +153,7 @@ class AgentRole(str, Enum):
         return self.spec.permissions.issuperset(needed)
 
     def may_delegate_to(self, other: AgentRole) -> bool:
+        """By its declaration; the catalogue knows all that the commander leads."""
         return other.value in self.spec.delegates_to
 
 

@@ -68,9 +68,6 @@ def _may_write(step: PlanStep) -> bool:
 def team_problems(plan: Plan, agents: Collection[str]) -> Iterator[str]:
     """Steps that their role or agent cannot do, field first. `agents` are the external ones."""
     for index, step in enumerate(plan.steps):
-        if step.role and not step.role.is_known:
-            known = ", ".join(role.value for role in AgentRole if not role.spec.delegates_to)
-            yield f"steps[{index}].role: '{step.role}' carries out no steps; choose one of: {known}"
         if step.role and step.role.spec.delegates_to:
             yield f"steps[{index}].role: the {step.role} leads, and carries out no step itself"
         if step.agent and step.agent not in agents:
@@ -87,25 +84,23 @@ def _rounds_problem(step: PlanStep, plan: Plan) -> str:
     return ""
 
 
-def with_known_roles(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Drop unknown roles and excessive rounds from a model's plan, with a note on each."""
+def with_plain_roles(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A model's plan with its roles as they are written, and a note on excessive rounds."""
     steps = plan.get("steps")
     if not isinstance(steps, list):
         return plan, []
     notes: list[str] = []
-    return {**plan, "steps": [_known_step(step, notes) for step in steps]}, notes
+    return {**plan, "steps": [_plain_step(step, notes) for step in steps]}, notes
 
 
-def _known_step(step: Any, notes: list[str]) -> Any:
+def _plain_step(step: Any, notes: list[str]) -> Any:
     if not isinstance(step, dict):
         return step
     said = dict(step)
     role, rounds, agent = (said.pop(name, None) for name in ("role", "rounds", "agent"))
     name = role.strip().lower() if isinstance(role, str) else role
-    if name in {agent_role.value for agent_role in AgentRole}:
+    if name:
         said["role"] = name
-    elif role:
-        notes.append(f"There is no role '{role}': the actor gets its step.")
     if isinstance(agent, str) and agent.strip():
         said["agent"] = agent.strip()
     if isinstance(rounds, int) and rounds > 0:
@@ -113,6 +108,14 @@ def _known_step(step: Any, notes: list[str]) -> Any:
         if rounds > MAX_ROUNDS:
             notes.append(f"A review can send work back {_TIMES[MAX_ROUNDS]} at most.")
     return said
+
+
+def unknown_roles(plan: Plan, known: Collection[AgentRole]) -> Iterator[str]:
+    """Steps for roles that are not there, or not trusted: nobody else may do them."""
+    names = ", ".join(role.value for role in known if not role.spec.delegates_to)
+    for index, step in enumerate(plan.steps):
+        if step.role and not step.role.is_known:
+            yield f"steps[{index}].role: there is no role '{step.role}'; choose one of: {names}"
 
 
 def with_sound_team(

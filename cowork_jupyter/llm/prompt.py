@@ -61,6 +61,7 @@ class PromptParts:
     tools: Sequence[DescribedTool]
     others: int = 0
     """How many more can be found with `find_tools`."""
+    delegates: Sequence[AgentRole] = ()
     base: str = ""
     protocol: ToolProtocol = "json"
     profile: PromptProfile = "full"
@@ -87,7 +88,7 @@ def _thin_sections(parts: PromptParts) -> list[str]:
     delivers = [name for name in spec.formats if name != "question"]
     return [
         parts.base or read_prompt("base", "thin.md"),
-        _role_text(spec) if delivers or parts.protocol != "code" else "",
+        _role_text(parts) if delivers or parts.protocol != "code" else "",
         f"# Replies\n{_formats(parts, delivers)}",
         f"# {'Other tools' if parts.protocol == 'code' else 'Tools'}\n{_tools(parts)}"
         if _describes_tools(parts)
@@ -102,7 +103,7 @@ def _sections(parts: PromptParts) -> list[str]:
     spec = parts.role.spec
     return [
         parts.base or read_prompt("base", "default.md"),
-        f"# Role\n{_role_text(spec)}",
+        f"# Role\n{_role_text(parts)}",
         f"# Permissions\n{_permissions(parts.role)}",
         f"# Tools\n{_tools(parts)}" if _describes_tools(parts) else "",
         f"# Replies\n{_formats(parts, [*spec.formats, *_beside(spec), 'diagram'])}",
@@ -215,13 +216,19 @@ _HOW_TO_CALL: dict[ToolProtocol, tuple[str, ...]] = {
 def _formats(parts: PromptParts, formats: Sequence[str]) -> str:
     calls = _HOW_TO_CALL.get(parts.protocol, ("tool_call",)) if parts.tools else ()
     example = read_prompt("examples", "code_in_form.md" if parts.has_answer_form else "code.md")
+    others = [role.value for role in parts.delegates if role not in list(AgentRole)]
+    declared = f", and here also {', '.join(others)}" if others else ""
     texts = (read_prompt("formats", f"{name}.md") for name in [*calls, *formats])
-    return "\n\n".join(text.replace("{example}", example) for text in texts)
+    return "\n\n".join(
+        text.replace("{example}", example).replace("{declared}", declared) for text in texts
+    )
 
 
-def _role_text(spec: RoleSpec) -> str:
+def _role_text(parts: PromptParts) -> str:
+    spec = parts.role.spec
     text = spec.prompt or read_prompt("roles", spec.prompt_file)
-    return text.replace("{delegates}", ", ".join(spec.delegates_to))
+    names = [role.value for role in parts.delegates] or spec.delegates_to
+    return text.replace("{delegates}", ", ".join(names))
 
 
 def _examples(parts: PromptParts) -> str:

@@ -22,7 +22,7 @@ from ..domain.expectations import with_sound_expectations
 from ..domain.plan import Plan
 from ..domain.redaction import without_surrogates
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
-from ..domain.team import with_known_roles
+from ..domain.team import with_plain_roles
 from .scanners import CALLS
 
 _PYTHON = re.compile(r"\s*\{\s*'")
@@ -267,13 +267,13 @@ def build_reply(found: Sequence[dict[str, Any]]) -> Structured:
 
 
 def _format(value: dict[str, Any]) -> Plan | Question | Review | StepResult:
-    """A senseless expectation or role does not invalidate a plan: it is dropped, with a note."""
+    """A senseless expectation does not invalidate a plan: it is dropped, with a note."""
     kind = FORMATS[value["type"]]
     if kind is not Plan:
         return kind.model_validate(value)
     sound, notes = with_sound_expectations(value)
-    known, more = with_known_roles(sound)
-    return Plan.model_validate(known).with_notes([*notes, *more])
+    plain, more = with_plain_roles(sound)
+    return Plan.model_validate(plain).with_notes([*notes, *more])
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:

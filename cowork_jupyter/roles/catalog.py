@@ -88,6 +88,21 @@ class RoleCatalog:
         """A stored or received role, with its current rights."""
         return role if role in list(AgentRole) else self._resolve(role.value)
 
+    def delegates_of(self, role: AgentRole) -> list[AgentRole]:
+        """Whom it may hand tasks to: those of its declaration; the commander all that there are.
+
+        Delegation does not nest, so none that leads itself.
+        """
+        leader, own = self.resolve(role), list(AgentRole)
+        return [
+            other
+            for other in self.all()
+            if not other.spec.delegates_to
+            and (
+                leader.may_delegate_to(other) or (role is AgentRole.COMMANDER and other not in own)
+            )
+        ]
+
     def offers(self) -> Iterator[Offer]:
         """What came with the workspace, trusted or not."""
         for role in self._in_workspace().items:

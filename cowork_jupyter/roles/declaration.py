@@ -94,7 +94,10 @@ class RoleDeclaration(BaseModel):
         permissions = base.permissions if self.permissions is None else frozenset(self.permissions)
         delegates = base.delegates_to if self.delegates_to is None else tuple(self.delegates_to)
         self._check_most("permissions", permissions - base.permissions)
-        self._check_most("delegates_to", set(delegates) - set(base.delegates_to))
+        excess = set(delegates) - set(base.delegates_to)
+        if base.delegates_to:  # a leader may also lead declared roles, which are looked up then
+            excess &= {self.name, *(role.value for role in AgentRole)}
+        self._check_most("delegates_to", excess)
         if Permission.READ_FILES not in permissions:
             raise InvalidInput("permissions: read_files is missing; every role reads.")
         # Commands could do what the role itself may not.

@@ -165,6 +165,7 @@ class CoworkService:
             RoleView.of(
                 role,
                 [tool.name for tool in permitted(role)] + [DELEGATE] * bool(role.spec.delegates_to),
+                self.role_catalog.delegates_of(role),
             )
             for role in self.role_catalog.all()
         ]
@@ -370,7 +371,8 @@ class CoworkService:
         log = RunLog(self.journal, context_id or "", "", role)
         if tool == DELEGATE:
             ruling = self.factory.tools.gate.ruling(DELEGATE, parameters, log)
-            return check_delegation(role, parameters, ruling)
+            delegates = self.role_catalog.delegates_of(role)
+            return check_delegation(role, delegates, parameters, ruling)
         found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
         return self.factory.tools.gate.check(log, found, parameters).decision()
 

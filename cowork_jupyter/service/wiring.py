@@ -108,10 +108,10 @@ def build_service(
     settings = replace(settings, prices={**usual, **settings.prices, **administrator.prices})
     day = DayAccount(settings.data_dir / "day_usage.sqlite", administrator, settings)
     _keep_out_of_logs(connections, closing)
-    journal, checkpoints, deleted = _record(
-        settings, connections, closing, notebooks, observers, observe
-    )
     guidance = _Guidance.of(settings)
+    journal, checkpoints, deleted = _record(
+        settings, connections, closing, notebooks, observers, observe, guidance.roles
+    )
     rules = RuleBook(
         *(settings.workspace, settings.user_settings, guidance.trust, rule_names, administrator)
     )
@@ -234,6 +234,7 @@ def _record(
     notebooks: NotebookHost | None,
     observers: Iterable[Callable[[Event], None]],
     observe: Observe,
+    roles: RoleCatalog,
 ) -> tuple[Journal, Checkpoints, DeletedConversations]:
     def recover() -> None:
         """Recover checkpoints of tools that were cut off, and remove what was deleted; in the
@@ -245,7 +246,7 @@ def _record(
                 closing.callback(loop.call_soon(work).cancel)
 
     journal = Journal(
-        lambda: Store(settings.database, connections.mask),
+        lambda: Store(settings.database, connections.mask, roles.resolve),
         observers=(*observers, JobWatch(observe)),
         on_open=recover,
     )

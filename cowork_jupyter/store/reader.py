@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, FoundContext, Job, QueuedMessage, Task
 from ..domain.errors import NotFound
 from ..domain.events import Event
+from ..domain.roles import AgentRole
 from .log_reader import LogReader
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextSize
@@ -44,6 +45,10 @@ _STREAMED_SINCE = (
     " AND seq>COALESCE((SELECT max(seq) FROM messages WHERE job_id=?2"
     " AND task_id IS events.task_id), 0) ORDER BY seq"
 )
+
+
+def _as_stored(role: AgentRole) -> AgentRole:
+    return role
 
 
 class ContextReader(RowReader):
@@ -164,6 +169,9 @@ class ContextReader(RowReader):
 
 
 class Reader(ContextReader, LogReader):
+    resolve_role: Callable[[AgentRole], AgentRole] = staticmethod(_as_stored)
+    """Gives roles in plans, which are stored by name, the rights of their declaration."""
+
     # Jobs and tasks
 
     def job(self, job_id: str) -> Job:
@@ -259,7 +267,7 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE context_id=? AND plan_id=? AND (? IS NULL OR revision=?)"
             " ORDER BY revision DESC LIMIT 1"
         )
-        found = self._list(PlanRevision, sql, context_id, plan_id, revision, revision)
+        found = self._plans(sql, context_id, plan_id, revision, revision)
         return found[0] if found else None
 
     def plan_id_of(self, job_id: str) -> str | None:
@@ -275,9 +283,13 @@ class Reader(ContextReader, LogReader):
         return [row["plan_id"] for row in self._rows(sql, context_id)]
 
     def plan_revisions(self, plan_id: str) -> list[PlanRevision]:
-        return self._list(
-            PlanRevision, "SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id
-        )
+        return self._plans("SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id)
+
+    def _plans(self, sql: str, *values: object) -> list[PlanRevision]:
+        found = self._list(PlanRevision, sql, *values)
+        for revision in found:
+            revision.plan = revision.plan.with_roles(self.resolve_role)
+        return found
 
     def newest_revisions_naming(self, path: str) -> list[PlanRevision]:
         """The newest revision of each plan about a file, or about one in this folder."""
@@ -285,7 +297,7 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE (instr(plan, ?1) OR instr(files_read, ?1)) AND revision="
             "(SELECT max(revision) FROM plans AS all_of_it WHERE all_of_it.plan_id=plans.plan_id)"
         )
-        found = self._list(PlanRevision, sql, to_json(path).strip('"'))
+        found = self._plans(sql, to_json(path).strip('"'))
         return [revision for revision in found if revision.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:

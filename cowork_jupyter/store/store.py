@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import Any, Self
 from ..domain.contexts import Context, Job, StepStatus
 from ..domain.events import Event
 from ..domain.redaction import Mask
+from ..domain.roles import AgentRole
 from .connection import BUSY_SECONDS, Database
 from .errors import explain, explain_errors
 from .migrations import migrate
@@ -33,8 +34,14 @@ class Store(Reader):
     store, processes may share its file.
     """
 
-    def __init__(self, path: Path, mask: Mask | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        mask: Mask | None = None,
+        resolve_role: Callable[[AgentRole], AgentRole] | None = None,
+    ) -> None:
         self.path = Path(path)
+        self.resolve_role = resolve_role or self.resolve_role
         self.mask = mask or Mask()
         self.unstored_ends: dict[str, JobEnd] = {}
         """Of jobs that have ended while nothing can be written: readers see them as ended."""
@@ -94,7 +101,9 @@ class Store(Reader):
         Do not await inside: other processes wait until the block ends.
         """
         with explain_errors(self.path), self._database.transaction() as connection:
-            yield Transaction(connection, self._owner.name, self.mask)
+            tx = Transaction(connection, self._owner.name, self.mask)
+            tx.resolve_role = self.resolve_role
+            yield tx
 
     def is_free(self) -> bool:
         return self._database.is_free()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, call, text
+from tests.scripted import ScriptedServer, call, plan, result, text
 
 from .api import Api
+from .test_plans import planned
 
 pytestmark = pytest.mark.usefixtures("connected")
 
@@ -153,3 +155,153 @@ async def test_what_is_wrong_with_a_declaration_is_said(api: Api, declared: Path
     assert "statistician" not in await names(api)
     told = [one["message"] for one in (await api.get("health"))["problems"]]
     assert any("delete_files is more than the designer may have" in one for one in told)
+
+
+# In plans and teams
+
+COUNT = {"id": "1", "action": "Count", "role": "statistician", "tools_needed": ["create_file"]}
+
+
+def systems(scripted: ScriptedServer) -> list[str]:
+    """Whose prompt each request had."""
+    prompts = [str(one.body["messages"][0]["content"]) for one in scripted.requests]
+    return [prompt.partition(" role.")[0].rpartition(" ")[2] for prompt in prompts]
+
+
+async def test_a_step_that_a_person_gives_it_runs_in_that_role(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    await trust(api)
+    context = await planned(api, scripted, "look")
+    edit = {"plan": {"goal": "Count", "steps": [COUNT]}, "revision": 1}
+    edited = await api.call("PUT", f"context/{context}/plan", edit)
+    assert edited["rights"] == "Roles: statistician may create."
+    scripted.add(call("execute_command", command="ls"), result("done", "Counted."))
+    sent = await api.post(f"context/{context}/plan/execute", {"revision": 2}, status=202)
+    job = await api.ended(sent["job_id"])
+    assert (job["status"], [task["role"] for task in job["tasks"]]) == (
+        "completed",
+        ["statistician"],
+    )
+    assert systems(scripted)[1:] == ["STATISTICIAN"] * 2
+    messages = (await api.get(f"context/{context}/messages"))["items"]
+    refused = [one["data"] for one in messages if one["message_type"] == "tool_result"]
+    assert [one["error"]["code"] for one in refused] == ["not_permitted"]
+
+
+async def test_a_step_that_the_planner_gives_it_keeps_its_role(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    await trust(api)
+    context = await planned(api, scripted, COUNT)
+    (step,) = (await api.get(f"context/{context}/plan"))["plan"]["steps"]
+    assert (step["role"], step["tools_needed"]) == ("statistician", ["create_file"])
+    (shown,) = [
+        one["data"]
+        for one in (await api.get(f"context/{context}/messages"))["items"]
+        if one["message_type"] == "plan"
+    ]
+    assert not shown.get("order_notes")
+
+
+async def test_a_step_for_an_unknown_role_goes_back_to_the_planner(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    """It is not trusted here, so it is unknown."""
+    scripted.add(plan("Count", COUNT))
+    context = await planned(api, scripted, "look")
+    told = str(scripted.requests[-1].body["messages"][-1]["content"])
+    assert "steps[0].role: there is no role 'statistician'; choose one of: planner, actor" in told
+    assert len((await api.get(f"context/{context}/plans"))["items"]) == 1
+
+
+async def test_a_step_for_an_unknown_role_is_refused(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    await trust(api)
+    context = await planned(api, scripted, COUNT)
+    await trust(api, trusted=False)
+    edit = {"plan": {"goal": "Count", "steps": [COUNT]}, "revision": 1}
+    approval = {"revision": 1}
+    for method, address, body in (
+        ("PUT", f"context/{context}/plan", edit),
+        ("POST", f"context/{context}/plan/execute", approval),
+    ):
+        error = await api.refused(method, address, body, status=422, code="invalid_plan")
+        assert error["message"].startswith("steps[0].role: there is no role 'statistician'")
+    jobs = (await api.get(f"context/{context}/jobs"))["items"]
+    assert [job["kind"] for job in jobs] == ["message"]
+
+
+async def test_the_commander_delegates_to_it(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    await trust(api)
+    (leader,) = [one for one in (await api.get("roles"))["items"] if one["name"] == "commander"]
+    assert leader["delegates_to"][-1] == "statistician"
+    check = {"role": "commander", "tool": "delegate", "parameters": {"role": "statistician"}}
+    assert (await api.post("rules/check", check))["decision"] == "ask"
+    scripted.add(
+        call("delegate", role="statistician", task="Count"), text("It is 4."), text("Four.")
+    )
+    context = await api.new_context(role="commander")
+    sent = await api.post(f"context/{context}/messages", {"content": "Count"}, status=202)
+    question = await api.first_question(context)
+    await api.post(f"questions/{question['id']}/answer", {"value": "allow"})
+    job = await api.ended(sent["job_id"])
+    assert [(task["role"], task["status"]) for task in job["tasks"]] == [
+        ("statistician", "completed")
+    ]
+    assert systems(scripted) == ["COMMANDER", "STATISTICIAN", "COMMANDER"]
+    prompt = str(scripted.requests[0].body["messages"][0]["content"])
+    assert "You may delegate to: planner, actor, designer, reviewer, tester, statistician" in prompt
+    assert "role: planner|actor|designer|reviewer|tester|statistician" in prompt
+
+
+async def test_a_declared_leader_delegates_to_those_of_its_declaration(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    """Declared roles among them; nobody else."""
+    lead = STATISTICIAN.replace("statistician", "lead").replace("Statistician", "Lead")
+    lead = lead.replace('"designer"', '"commander"').replace(', "create_files"', "")
+    declared.with_name("lead.toml").write_text(f'{lead}delegates_to = ["statistician", "tester"]')
+    await trust(api)
+    shown = {one["name"]: one["delegates_to"] for one in (await api.get("roles"))["items"]}
+    assert shown["lead"] == ["tester", "statistician"]
+    assert "lead" not in shown["commander"]
+    decisions = [
+        (await api.post("rules/check", {"role": "lead", "tool": "delegate", "parameters": to}))
+        for to in ({"role": "statistician"}, {"role": "actor"}, {"role": "lead"})
+    ]
+    assert [one["decision"] for one in decisions] == ["ask", "deny", "deny"]
+
+
+async def test_a_declared_reviewer_sends_work_back(
+    api: Api, scripted: ScriptedServer, declared: Path
+) -> None:
+    critic = STATISTICIAN.replace("statistician", "critic").replace("Statistician", "Critic")
+    critic = critic.replace('"designer"', '"reviewer"').replace(', "create_files"', "")
+    declared.with_name("critic.toml").write_text(critic)
+    await trust(api)
+    finding = {"file": "a.txt", "line": 1, "severity": "major", "comment": "No"}
+    review: dict[str, Any] = {
+        "type": "review",
+        "format_version": "1.0",
+        "summary": "Again",
+        "verdict": "request_changes",
+        "findings": [finding],
+    }
+    work = {"id": "1", "action": "Write"}
+    judge = {"id": "2", "action": "Judge", "role": "critic", "rounds": 1, "depends_on": ["1"]}
+    context = await planned(api, scripted, work, judge)
+    approved = {**review, "verdict": "approve", "findings": []}
+    scripted.add(
+        result("done", "Written."),
+        text(json.dumps(review)),
+        result("done", "Better."),
+        text(json.dumps(approved)),
+    )
+    sent = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    job = await api.ended(sent["job_id"])
+    assert job["status"] == "completed"
+    assert systems(scripted)[1:] == ["ACTOR", "CRITIC", "ACTOR", "CRITIC"]

@@ -19,11 +19,12 @@ from ...domain.message_data import PlanData, TaskResultData, TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
+from ...domain.team import unknown_roles
 from ...store import Inquiry, PlanRevision
 from ...workspace import has_changed
 from ..agent import AgentFactory
 from ..ask.inquiries import Inquiries
-from ..jobs import Jobs
+from ..jobs import Jobs, role_to_resume
 from ..log import RunLog
 from ..pools.pool import WorkerPool
 from ..run.delivery import propose_plan, reset_steps, unfit_steps
@@ -130,6 +131,7 @@ class Plans:
         newest = self.newest(context_id, plan_id)
         _refuse_stale(newest.revision, revision)
         self.jobs.refuse_if_busy(context_id)
+        self._refuse_unknown_roles(newest.plan)
         return newest
 
     def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
@@ -189,7 +191,7 @@ class Plans:
                 "A check cannot be resumed. Start it again with **Check that it runs…**."
             )
         context, approved = store.context(job.context_id), self._approved_revision(job)
-        acting = _role_to_resume(job, context, role)
+        acting = role_to_resume(job, context, role)
 
         async def work(resumed: Job) -> Outcome:
             if approved:
@@ -209,13 +211,13 @@ class Plans:
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
                 if job.status.is_final:
-                    _role_to_resume(job, store.context(job.context_id), role)
+                    role_to_resume(job, store.context(job.context_id), role)
                 self.inquiries.answer(question.id, choice)
                 job = store.job(job_id)
                 return self.resume(job_id, role=role) if job.status.is_final else job
         if not job.status.is_final or task.status in DONE:
             raise Conflict(f"The task is {task.status}; there is nothing to decide.")
-        _role_to_resume(job, store.context(job.context_id), role)
+        role_to_resume(job, store.context(job.context_id), role)
         if choice == SKIP:
             self._mark_skipped(job, task)
         return self.resume(job_id, role=role)
@@ -246,7 +248,13 @@ class Plans:
             return None
         newest = self.newest(job.context_id, job.plan_id)
         _refuse_stale(newest.revision, job.plan_revision or 0)
+        self._refuse_unknown_roles(newest.plan)
         return newest
+
+    def _refuse_unknown_roles(self, plan: Plan) -> None:
+        """One may have gone, or lost its trust, since the plan was made."""
+        for problem in unknown_roles(plan, self.factory.roles.all()):
+            raise InvalidInput(problem, code="invalid_plan")
 
     async def _execute(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
@@ -301,6 +309,8 @@ class Plans:
             why = describe_problems(field_problems(error))
             raise InvalidInput(why, code="invalid_plan") from None
         factory = self.factory
+        plan = plan.with_roles(factory.roles.resolve)
+        self._refuse_unknown_roles(plan)
         unfit = unfit_steps(plan, factory.tools.registry, factory.prompts.externals.all())
         for problem in (*unfit, *_senseless_expectations(plan)):
             raise InvalidInput(problem, code="invalid_plan")
@@ -321,19 +331,6 @@ def _approval(job: Job) -> str:
         return f"Execute {which}."
     cell = f"A cell of {job.notebook}" if job.notebook else "A program"
     return f"{cell} executes {which}{', under a policy file' if job.by == 'policy' else ''}."
-
-
-def _role_to_resume(job: Job, context: Context, chosen: AgentRole | None) -> AgentRole:
-    if chosen is None and context.role != job.role:
-        raise Conflict(
-            f"The role has changed: the job ran as {job.role.spec.label}, and the conversation is "
-            f"now {context.role.spec.label}'s. Say in which of them it goes on.",
-            code="role_changed",
-            details={"job_role": job.role.value, "current_role": context.role.value},
-        )
-    if chosen not in (None, job.role, context.role):
-        raise InvalidInput(f"role: choose {job.role} or {context.role}.", code="other_role")
-    return chosen or job.role
 
 
 def _refuse_stale(newest: int, revision: int) -> None:

@@ -13,9 +13,11 @@ from ...domain.guidance import GuidanceUsed
 from ...domain.message_data import Cut, ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
+from ...domain.team import unknown_roles
 from ...effects.figures import assumptions_in
 from ...llm.reply import Reply
 from ...policy.visible import spell_hidden
+from ...roles import RoleCatalog
 from ...store import Asker
 from ...workflows import Template
 from ..ask.user import User
@@ -98,6 +100,8 @@ class AgentLoop:
     """What must still hold at the end; None if somebody else checks that."""
     agents: Collection[str] = ()
     templates: Sequence[Template] = ()
+    roles: RoleCatalog = field(default_factory=RoleCatalog)
+    """Who may carry out steps of a plan."""
     resources: JobResources | None = None
     _loop_detector: LoopDetector = field(default_factory=LoopDetector)
     _strikes: int = 0
@@ -287,6 +291,10 @@ class AgentLoop:
         kind = delivery.type
         if kind not in self.log.role.spec.formats:
             return await self._strike(reply, f"The {self.log.role} role does not produce a {kind}.")
+        if isinstance(delivery, Plan):
+            delivery = delivery.with_roles(self.roles.resolve)
+            for problem in unknown_roles(delivery, self.roles.all()):
+                return await self._strike(reply, f"The plan is not valid: {problem}.")
         self._store_reply(reply)
         if isinstance(delivery, Plan):
             known = self.runner.files_known(delivery)
