@@ -105,7 +105,7 @@ ENDED_EARLY: dict[Cut, str] = {
     "stopped": "Stopped here.",
     "killed": "Stopped here by a failure.",
     "length": "Stopped here: too long.",
-    "repetition": "Stopped here: repetitive.",
+    "repetition": "Stopped here: repetition.",
 }
 
 

@@ -35,6 +35,8 @@ class ShownCard(BaseModel):
     is_editing: bool = False
     buttons: list[str] | None = None
     said_by_user: list[str] = []
+    said_by_agents: list[str] | None = None
+    """What stands there as an agent's words, in the main column or in an open log."""
     lines: list[str] = []
     """What it tells in passing: decisions, notices."""
     questions: list[str] | None = None

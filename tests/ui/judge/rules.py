@@ -15,7 +15,10 @@
    approved or as allowed, was said, approved or allowed by the user, in one of the card's own
    jobs; and what was decided is told.
 6. A card in a copy of its notebook is a record: it offers nothing, and shows how things stood.
-7. What waits for the user in one of its own jobs can be answered there, and nothing else.
+7. An agent's words on the screen are those of a stored message: nothing that was shown is lost
+   with the page. What was said outside of steps stands there, and of a reply that ended early
+   also that it did.
+8. What waits for the user in one of its own jobs can be answered there, and nothing else.
 """
 
 from __future__ import annotations
@@ -33,6 +36,10 @@ TAKING_BACK = ("Changes", "Roll back…")
 INSTRUCTIONS = ("your task is step", "of an approved plan", "you are operating in")
 """Words that only agents should read."""
 DONE = ("completed", "skipped")
+_COMPARED, _PAGE = 60, 40
+"""Letters of a message that are compared, and messages beyond which a card folds the oldest."""
+_DRAWN = re.compile(r"[$<\[`{|]")
+"""What is drawn otherwise than it is written."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ def differences(card: ShownCard, facts: Facts) -> list[str]:
     if judged.is_copy:
         rules += [_buttons]
     elif judged.is_as_of_now:
-        rules += [_role, _status, _goal, _steps, _decisions, _inquiries, _buttons]
+        rules += [_role, _status, _goal, _steps, _said, _decisions, _inquiries, _buttons]
     return [f"{card.where}: {found}" for rule in rules for found in rule(judged)]
 
 
@@ -276,6 +283,30 @@ def _approvals(judged: Judged) -> Iterator[str]:
     executed = sum(job.kind == "plan" for job in judged.own)
     if len(approved) > executed:
         yield f"it says {_named(approved[0])}, but {executed or 'none'} of its jobs executes a plan"
+
+
+def _said(judged: Judged) -> Iterator[str]:
+    shown = judged.card.said_by_agents
+    if shown is None or judged.card.is_editing:
+        return
+    ids = {job.id for job in judged.own}
+    said = [
+        one
+        for one in judged.facts.messages
+        if one.job_id in ids and one.role == "assistant" and one.message_type == "text"
+    ]
+    first = [one.text.strip().partition("\n")[0] for one in said]
+    known = ["" if _DRAWN.search(line) else words(line)[:_COMPARED] for line in first]
+    for text in shown if not judged.card.is_record else []:
+        if not any(beginning in words(text) for beginning in known):
+            yield f"it shows words of an agent that no message holds: {_named(text)}"
+    everything = words(" ".join(shown))
+    for one in said:
+        is_plain = not one.task_id and not _DRAWN.search(one.text)
+        if is_plain and words(one.text)[:_COMPARED] not in everything and len(shown) < _PAGE:
+            yield f"it does not show what was said: {_named(one.text)}"
+        if one.data.get("cut") and not one.task_id and "stoppedhere" not in everything:
+            yield f"it does not say that this reply ended early: {_named(one.text)}"
 
 
 def _decisions(judged: Judged) -> Iterator[str]:

@@ -51,6 +51,7 @@ READ = """() => {
       })),
       buttons: all(card, 'button').map(text),
       said_by_user: all(card, '.cw-said-user').map(text),
+      said_by_agents: all(card, '.cw-said:not(.cw-said-user):not([aria-busy])').map(text),
       lines: all(card, '.cw-line').map(text),
       questions: asks(run, 'question').map(ask => text(ask.querySelector('.cw-goal'))),
       permissions: asks(run, 'permission').flatMap(ask => {

@@ -13,7 +13,7 @@ export function Clock({
   isOver?: boolean;
 }): VNode {
   const [now, setNow] = useState(() => new Date().toISOString());
-  const ticks = since !== null && !isOver;
+  const ticks = Boolean(since) && !isOver;
   useEffect(() => {
     if (!ticks) {
       return;
@@ -21,7 +21,7 @@ export function Clock({
     const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
     return () => clearInterval(timer);
   }, [ticks]);
-  const seconds = worked + (ticks ? (secondsBetween(since, now) ?? 0) : 0);
+  const seconds = worked + Number(ticks && secondsBetween(since, now));
   return (
     <span class="cw-time" role="timer">
       {isOver ? duration(seconds) : clock(seconds)}

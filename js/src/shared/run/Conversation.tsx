@@ -122,7 +122,7 @@ function endedEarly(cut: string): string | undefined {
     stopped: t('Stopped here.'),
     killed: t('Stopped here by a failure.'),
     length: t('Stopped here: too long.'),
-    repetition: t('Stopped here: repetitive.')
+    repetition: t('Stopped here: repetition.')
   };
   return why[cut];
 }

@@ -107,7 +107,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
         </span>
       )}
       <span class="cw-dim">
-        {job && (isRunning || job.endedAt) && (
+        {job && (
           <>
             <Clock time={job} isOver={!isRunning} />
             {isRunning && <TimeLeft state={state} />}

@@ -23,7 +23,7 @@ import {
   type RunState,
   type TaskState
 } from './state';
-import { keepTime, TIMED } from './time';
+import { keepTime } from './time';
 
 /**
  * Idempotent: known events are ignored. Gaps in `seq` are normal, because the server merges
@@ -37,7 +37,7 @@ export function reduce(state: RunState, event: Event): RunState {
   const isFollowed = event.job_id === null || state.follows.includes(event.job_id);
   const reduced =
     reduceContextEvent(next, event) ?? (isFollowed ? reduceJobEvent(next, event) : next);
-  return TIMED.test(event.type) ? keepTime(reduced, event.created_at) : reduced;
+  return event.type.endsWith('delta') ? reduced : keepTime(reduced, event.created_at);
 }
 
 /** Events that concern every card of the conversation: role and running job. */
@@ -160,7 +160,6 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     status: 'running',
     error: null,
     startedAt: before?.startedAt ?? created_at,
-    endedAt: null,
     worked: data.worked_seconds ?? 0,
     since: null
   };
@@ -265,7 +264,7 @@ function dropDraft(state: RunState, key: string): RunState {
   return { ...state, drafts };
 }
 
-function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-completed'>): RunState {
+function endJob(state: RunState, { data, job_id }: EventOf<'job-completed'>): RunState {
   const id = job_id ?? data.job_id;
   const before = state.jobs[id] ?? {
     id,
@@ -279,7 +278,6 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
     ...before,
     status: data.status,
     error: data.error ?? null,
-    endedAt: created_at,
     worked: data.worked_seconds ?? 0,
     since: null
   };

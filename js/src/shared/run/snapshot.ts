@@ -162,7 +162,6 @@ function jobState({
     status,
     error,
     startedAt: created_at || null,
-    endedAt: completed_at,
     worked: worked_seconds ?? secondsBetween(created_at, completed_at) ?? 0,
     since: working_since ?? null
   };

@@ -124,7 +124,6 @@ export interface JobState extends WorkTime {
   status: JobStatus;
   error: string | null;
   startedAt: string | null;
-  endedAt: string | null;
 }
 
 export interface TaskState extends WorkTime {

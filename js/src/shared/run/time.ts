@@ -3,9 +3,6 @@
 import { secondsBetween } from '../text/format';
 import { isFinal, waitsIn, type JobState, type RunState, type TaskState } from './state';
 
-/** Events after which something may work, or not work any more. */
-export const TIMED = /^(job|task|question|permission)-/;
-
 /** A task works unless it waits for the user; a job, unless all that it does waits. */
 export function keepTime(state: RunState, at: string): RunState {
   const tasks = mapValues(state.tasks, task =>
@@ -25,7 +22,7 @@ function advance<T extends JobState | TaskState>(one: T, works: boolean, at: str
   }
   return works
     ? { ...one, since: at }
-    : { ...one, worked: one.worked + (secondsBetween(one.since, at) ?? 0), since: null };
+    : { ...one, worked: one.worked + Number(secondsBetween(one.since, at)), since: null };
 }
 
 function mapValues<T>(

@@ -536,8 +536,7 @@ describe('jobs', () => {
     expect(presentJob(state)).toMatchObject({
       id: 'j1',
       status: 'running',
-      error: null,
-      endedAt: null
+      error: null
     });
   });
 });
