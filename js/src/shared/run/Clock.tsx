@@ -13,7 +13,7 @@ export function Clock({
   isOver?: boolean;
 }): VNode {
   const [now, setNow] = useState(() => new Date().toISOString());
-  const ticks = Boolean(since) && !isOver;
+  const ticks = !isOver && since !== null;
   useEffect(() => {
     if (!ticks) {
       return;

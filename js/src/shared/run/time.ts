@@ -8,7 +8,7 @@ export function keepTime(state: RunState, at: string): RunState {
   const tasks = mapValues(state.tasks, task =>
     advance(task, task.status === 'running' && !waitsIn(state, task.id), at)
   );
-  const isTaskWorking = Object.values(tasks).some(({ since }) => since !== null);
+  const isTaskWorking = Object.values(tasks).some(({ since }) => since);
   const waiting = [...state.questions, ...state.permissions].map(({ job_id }) => job_id);
   const jobs = mapValues(state.jobs, job =>
     advance(job, !isFinal(job.status) && (isTaskWorking || !waiting.includes(job.id)), at)
@@ -17,12 +17,13 @@ export function keepTime(state: RunState, at: string): RunState {
 }
 
 function advance<T extends JobState | TaskState>(one: T, works: boolean, at: string): T {
-  if (works === (one.since !== null)) {
-    return one;
-  }
-  return works
-    ? { ...one, since: at }
-    : { ...one, worked: one.worked + Number(secondsBetween(one.since, at)), since: null };
+  return works === Boolean(one.since)
+    ? one
+    : {
+        ...one,
+        worked: one.worked + Number(secondsBetween(one.since, at)),
+        since: works ? at : null
+      };
 }
 
 function mapValues<T>(
