@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from cowork_jupyter.domain.contexts import Initiator, StepStatus
 from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.message_data import ENDED_EARLY
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import ExportFormat, Redactor, export
@@ -142,6 +143,17 @@ def test_without_a_plan_there_is_still_a_report() -> None:
     assert "## What was done\n\n- Actor: `read_file`" in text
     assert "The plan" not in text
     assert text.endswith("**Actor, 14:00**\n\n> Because of the strike.\n")
+
+
+@pytest.mark.parametrize("cut", ["stopped", "killed", "length", "repetition"])
+def test_a_reply_that_ended_early_stays_readable_and_says_so(cut: str) -> None:
+    log = Log()
+    log.say("Why is March low?", role="user")
+    log.say("Because of the st", cut=cut)
+    text = exported(log)
+    assert f"> Because of the st\n\n*{ENDED_EARLY[cut]}*" in text  # type: ignore[index]
+    assert f'"cut": "{cut}"' in exported(log, "jsonl").replace('":"', '": "')
+    assert "Because of the st" in exported(log, "ipynb")
 
 
 def test_a_notebook_is_valid_and_nothing_in_it_can_be_run(log: Log) -> None:
