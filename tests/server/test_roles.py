@@ -159,7 +159,13 @@ async def test_what_is_wrong_with_a_declaration_is_said(api: Api, declared: Path
 
 # In plans and teams
 
-COUNT = {"id": "1", "action": "Count", "role": "statistician", "tools_needed": ["create_file"]}
+COUNT = {
+    "id": "1",
+    "action": "Count",
+    "role": "statistician",
+    "tools_needed": ["create_file"],
+    "files": ["n.txt"],
+}
 
 
 def systems(scripted: ScriptedServer) -> list[str]:
@@ -169,14 +175,14 @@ def systems(scripted: ScriptedServer) -> list[str]:
 
 
 async def test_a_step_that_a_person_gives_it_runs_in_that_role(
-    api: Api, scripted: ScriptedServer, declared: Path
+    api: Api, scripted: ScriptedServer, declared: Path, jp_root_dir: Path
 ) -> None:
     await trust(api)
     context = await planned(api, scripted, "look")
     edit = {"plan": {"goal": "Count", "steps": [COUNT]}, "revision": 1}
     edited = await api.call("PUT", f"context/{context}/plan", edit)
     assert edited["rights"] == "Roles: statistician may create."
-    scripted.add(call("execute_command", command="ls"), result("done", "Counted."))
+    scripted.add(call("create_file", path="n.txt", content="4"), result("done", "Counted."))
     sent = await api.post(f"context/{context}/plan/execute", {"revision": 2}, status=202)
     job = await api.ended(sent["job_id"])
     assert (job["status"], [task["role"] for task in job["tasks"]]) == (
@@ -184,9 +190,10 @@ async def test_a_step_that_a_person_gives_it_runs_in_that_role(
         ["statistician"],
     )
     assert systems(scripted)[1:] == ["STATISTICIAN"] * 2
-    messages = (await api.get(f"context/{context}/messages"))["items"]
-    refused = [one["data"] for one in messages if one["message_type"] == "tool_result"]
-    assert [one["error"]["code"] for one in refused] == ["not_permitted"]
+    prompt = str(scripted.requests[-1].body["messages"][0]["content"])
+    assert "create_file(" in prompt
+    assert "update_file" not in prompt
+    assert (jp_root_dir / "n.txt").read_text() == "4"
 
 
 async def test_a_step_that_the_planner_gives_it_keeps_its_role(
