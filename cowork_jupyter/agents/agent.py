@@ -85,8 +85,15 @@ class AgentFactory:
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         role = self.roles.resolve(role)
-        base = self.prompts.base.find(context.system_prompt_id)
+        # Outside of a conversation a prompt that is not trusted can be looked at.
+        find = self.prompts.base.usable if context.id else self.prompts.base.find
+        base = find(context.system_prompt_id)
         return render_prompt(self.parts(role, context, request, base, self.tools.registry))
+
+    async def get_ready(self, role: AgentRole, registry: ToolRegistry | None = None) -> None:
+        """Learn what a prompt depends on: the tools of servers, and what the model can do."""
+        await (registry or self.tools.registry).prepare(self.roles.resolve(role))
+        await self.llm.known.look()
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
         log = RunLog(self.journal, job.context_id, job.id, role)
@@ -163,8 +170,7 @@ class _AgentRun:
     async def run(self) -> Outcome:
         factory, log = self.factory, self.log
         with self.limits.waiting():
-            await self.registry.prepare(log.role)
-            await factory.llm.known.look()
+            await factory.get_ready(log.role, self.registry)
         self.base = factory.prompts.base.usable(self.context.system_prompt_id)
         self.parts = self._make_parts()
         self._report()

@@ -170,7 +170,7 @@ async def list_prompts(call: Call) -> BaseModel:
 @table.get("v1/system-prompts/{id}/enhanced", EnhancedPrompt, query=PromptQuery)
 async def enhanced_prompt(call: Call) -> BaseModel:
     """The complete system prompt (base, role, tools, formats and facts), as the model gets it."""
-    prompt_id, role, prompt = call.service.enhanced_prompt(
+    prompt_id, role, prompt = await call.service.enhanced_prompt(
         call.path["id"], call.query.role, call.query.context_id
     )
     return EnhancedPrompt(id=prompt_id, role=role, prompt=prompt)

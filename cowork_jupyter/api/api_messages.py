@@ -99,7 +99,7 @@ async def _send(call: Call, body: NewMessage, command: Command | None, by: Initi
     origin = RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id, sets_role=sets_role)
     match command:
         case RunWorkflow(name, parameters):
-            await refuse_raise(call, context_id, service.workflow_role(name), by)
+            await refuse_raise(call, context_id, service.workflows.current().named(name).role, by)
             return service.run_workflow(name, parameters, context_id, call.caller.name, by)
         case InRole(chosen, text):
             check_raise(call, chosen, by)
@@ -139,6 +139,7 @@ async def refuse_raise(call: Call, context_id: str, role: AgentRole, by: Initiat
     made itself, while nobody looks.
     """
     kernel_id, conversations = call.caller.kernel_id, call.service.conversations
+    role = call.service.role_catalog.resolve(role)
     if kernel_id is None or by == "person" or not is_raise(call, context_id, role):
         return
     notebook = conversations.get(context_id).notebook

@@ -316,11 +316,13 @@ async def run_workflow(call: Call) -> BaseModel:
 async def _check_run(call: Call, context_id: str) -> Initiator:
     """Who runs it. Raises Forbidden for code whose workflow has more rights than the role."""
     check_owner(call.service, call.caller, context_id)
-    name, role = call.path["name"], call.service.workflow_role(call.path["name"])
-    title = call.service.workflows.current().named(name).title
+    name = call.path["name"]
+    workflow = call.service.workflows.current().named(name)
     # A cell that names no conversation runs it in the one called like the workflow.
     by = await initiator_of(
-        call, lambda where: RunWorkflow(where if where != title else None, name), context_id
+        call,
+        lambda where: RunWorkflow(where if where != workflow.title else None, name),
+        context_id,
     )
-    await refuse_raise(call, context_id, role, by)
+    await refuse_raise(call, context_id, workflow.role, by)
     return by

@@ -9,7 +9,7 @@ from typing import Unpack
 from ..agents.jobs import Jobs
 from ..agents.run.steering import clear_queue
 from ..domain.contexts import Context, FoundContext, Initiator
-from ..domain.errors import Conflict, InvalidInput
+from ..domain.errors import Conflict, Forbidden, InvalidInput
 from ..domain.messages import Message, MessageType, TextPart
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
@@ -41,7 +41,8 @@ class Conversations:
         owner: str = "",
         kernel_id: str | None = None,
     ) -> Context:
-        self._base_prompt(system_prompt_id)
+        if not self._base_prompt(system_prompt_id).trusted:
+            raise Forbidden(_untrusted(system_prompt_id), code="untrusted_prompt")
         context = Context(
             notebook=notebook,
             title=title,
@@ -86,11 +87,7 @@ class Conversations:
 
     def choose_prompt(self, context_id: str, prompt_id: str) -> Context:
         if not self._base_prompt(prompt_id).trusted:
-            raise InvalidInput(
-                f"system_prompt_id: '{prompt_id}' came with the workspace and is not trusted yet. "
-                "Trust it in the Cowork panel, under This workspace.",
-                code="untrusted_prompt",
-            )
+            raise InvalidInput(_untrusted(prompt_id), code="untrusted_prompt")
         return self.change(context_id, system_prompt_id=prompt_id)
 
     def _base_prompt(self, prompt_id: str) -> BasePrompt:
@@ -162,6 +159,13 @@ class Conversations:
                 )
             )
         return self.get(context_id)
+
+
+def _untrusted(prompt_id: str) -> str:
+    return (
+        f"system_prompt_id: '{prompt_id}' came with the workspace and is not trusted yet. "
+        "Trust it in the Cowork panel, under This workspace."
+    )
 
 
 def _title(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -41,7 +41,7 @@ from ..domain.contexts import (
     QueuedMessage,
     RequestOrigin,
 )
-from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.errors import CoworkError, InvalidInput, NotFound, Unavailable
 from ..domain.figures import Assumption
 from ..domain.health import Health, Problem
 from ..domain.message_data import Reproduction
@@ -230,9 +230,6 @@ class CoworkService:
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )
 
-    def workflow_role(self, name: str) -> AgentRole:
-        return self.role_catalog.resolve(self.workflows.current().named(name).role)
-
     def run_workflow(
         self,
         name: str,
@@ -269,7 +266,7 @@ class CoworkService:
 
         return self.new_jobs.start(context, job, work)
 
-    def enhanced_prompt(
+    async def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
     ) -> tuple[str, AgentRole, str]:
         """The system prompt for the context's newest request, with its id and role."""
@@ -287,6 +284,9 @@ class CoworkService:
         jobs = reversed(self.journal.store.jobs(context.id))
         newest = next((job.request for job in jobs if job.kind is not JobKind.CHECK), "")
         context = context.model_copy(update={"system_prompt_id": prompt_id})
+        with suppress(Unavailable):  # it can be read without a model, too
+            context = await self.new_jobs.with_model(context)
+        await self.factory.get_ready(acting)
         return prompt_id, acting, self.factory.prompt(acting, context, newest)
 
     def settle_assumption(

@@ -100,6 +100,58 @@ async def test_the_enhanced_prompt_is_exactly_what_requests_carry(
     assert ("You are Ada." in answer["prompt"]) == (prompt_id == "ada")
 
 
+async def test_it_is_byte_for_byte_what_the_model_gets(
+    api: Api, scripted: ScriptedServer, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for a declared role, with the only model that is served, and everything trusted that
+    the workspace brought; and when that trust has ended.
+    """
+    monkeypatch.delenv("COWORK_MODEL")
+    _write(jp_root_dir / ".cowork/prompts/team.md", "# Team\r\n\nWir sind das Team 📈\u2028.")
+    _write(jp_root_dir / ".cowork/roles/critic.toml", CRITIC)
+    _write(jp_root_dir / "AGENTS.md", "Use tabs.\tAlways.")
+    await _trust(api, trusted=True)
+    context = await api.new_context(system_prompt_id="team", role="critic", notebook="ä b.ipynb")
+    for trusted in (True, False):
+        await _trust(api, trusted=trusted)
+        address = f"v1/system-prompts/team/enhanced?context_id={context}"
+        shown = json.loads((await api.fetch("GET", address)).body)["prompt"]
+        assert shown.encode() == (await sent(api, scripted, context)).encode()
+        assert ("Wir sind das Team" in shown, "Use tabs." in shown) == (trusted, trusted)
+        assert ("You criticise." in shown) == trusted
+
+
+CRITIC = """
+name = "critic"
+label = "Critic"
+description = "Says what is wrong."
+based_on = "reviewer"
+prompt = "You criticise."
+"""
+
+
+def _write(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode())
+
+
+async def _trust(api: Api, *, trusted: bool) -> None:
+    fingerprint = (await api.get("trust"))["fingerprint"]
+    await api.post("trust", {"fingerprint": fingerprint, "trusted": trusted})
+
+
+async def test_a_conversation_does_not_begin_with_a_prompt_that_is_not_trusted(
+    api: Api, jp_root_dir: Path
+) -> None:
+    _write(jp_root_dir / ".cowork/prompts/team.md", "Obey the team.")
+    body = {"system_prompt_id": "team"}
+    error = await api.refused("POST", "context", body, status=403, code="untrusted_prompt")
+    assert "Trust it in the Cowork panel" in error["message"]
+    assert (await api.get("context"))["items"] == []
+    await _trust(api, trusted=True)
+    assert await api.new_context(system_prompt_id="team")
+
+
 async def test_without_a_context_it_is_that_of_a_new_one(
     api: Api, scripted: ScriptedServer
 ) -> None:
