@@ -3,6 +3,7 @@
 import zopfli from '@gfx/zopfli';
 import { build, transform } from 'esbuild';
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -63,6 +64,26 @@ export default {render:async props=>(await(widget??=unpack())).render(props)};
   return (await transform(unpacking, { minify: true, format: 'esm' })).code;
 }
 
+// One file holds everything, so nothing in it need be loaded later: a dynamic import would wrap
+// each module that it reaches.
+const importAtOnce = {
+  name: 'import-at-once',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.tsx?$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const imports = [];
+      const contents = source.replace(/await import\(('[^']+')\)/g, (_, module) => {
+        imports.push(`import * as later${imports.length} from ${module};`);
+        return `later${imports.length - 1}`;
+      });
+      return {
+        contents: [...imports, contents].join('\n'),
+        loader: path.endsWith('x') ? 'tsx' : 'ts'
+      };
+    });
+  }
+};
+
 const bundled = await build({
   absWorkingDir: js,
   entryPoints: { card: 'src/widgets/card.tsx' },
@@ -76,6 +97,7 @@ const bundled = await build({
     compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' }
   },
   inject: ['scripts/jsx.mjs'],
+  plugins: [importAtOnce],
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',

@@ -50,6 +50,10 @@ export class CoworkError extends Error {
   }
 }
 
+export function hasCode(error: unknown, code: string): error is CoworkError {
+  return error instanceof CoworkError && error.code === code;
+}
+
 /** Parses `{"error": {…}}`; null for any other body (a proxy's page, another handler's JSON). */
 export function errorFromBody(status: number, body: unknown): CoworkError | null {
   const error = isRecord(body) ? body['error'] : undefined;

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
-import { CoworkError, type Channel } from '../channel/channel';
+import { hasCode, type Channel } from '../channel/channel';
 import { Icon } from '../ui/icons';
 import { RolePill } from './RolePill';
 import { fetchRoles, knownRoles, useRoles } from './roles';
@@ -19,7 +19,7 @@ interface RoleSwitcherProps {
 /** The pill with its menu. Switching stops a running job, so it asks first. */
 export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VNode {
   const [open, setOpen] = useState(false);
-  const [toConfirm, setToConfirm] = useState<string | null>(null);
+  const [wanted, setWanted] = useState('');
   const switching = useAction();
   const asking = useAction();
   const root = useRef<HTMLSpanElement>(null);
@@ -38,32 +38,24 @@ export function RoleSwitcher({ role, channel, onSwitch }: RoleSwitcherProps): VN
   };
   const choose = (name: string, confirm = false): void => {
     close();
-    void switching.run(async () => {
-      try {
-        await onSwitch(name, confirm);
-        setToConfirm(null);
-      } catch (error) {
-        if (!(error instanceof CoworkError) || error.code !== 'confirmation_required') {
-          throw error;
-        }
-        setToConfirm(name);
-      }
-    });
+    setWanted(name);
+    void switching.run(() => onSwitch(name, confirm));
   };
+  const isAsking = hasCode(switching.error, 'confirmation_required');
   return (
     <span class="cw-switcher" ref={root}>
       <RolePill role={role} onChoose={toggle} expanded={open} />
       {open && knownRoles().length > 0 && <Menu role={role} onChoose={choose} onClose={close} />}
-      {toConfirm !== null && (
+      {isAsking && (
         <span class="cw-confirm" role="alertdialog" aria-label={t('Switch role')}>
-          <span>{t('A job is running; switching to %1 stops it.', lookOf(toConfirm).label)}</span>
-          <Button look="danger" busy={switching.busy} onClick={() => choose(toConfirm, true)}>
+          <span>{t('A job is running; switching to %1 stops it.', lookOf(wanted).label)}</span>
+          <Button look="danger" onClick={() => choose(wanted, true)}>
             {t('Switch and stop')}
           </Button>
-          <Button onClick={() => setToConfirm(null)}>{t('Keep running')}</Button>
+          <Button onClick={switching.forget}>{t('Keep running')}</Button>
         </span>
       )}
-      <Failure error={switching.error ?? asking.error} />
+      <Failure error={(isAsking ? null : switching.error) ?? asking.error} />
     </span>
   );
 }

@@ -703,9 +703,7 @@ describe('a job whose role was switched since', () => {
   it.each(['Reviewer', 'Actor'])('goes on as %s once the user has chosen', async label => {
     const { screen, server } = await stopped();
     await click(button(screen, 'Continue'));
-    expect(one(screen, '[role=alertdialog]').textContent).toContain(
-      'It ran as Actor, and the role is now Reviewer.'
-    );
+    expect(one(screen, '[role=alertdialog]').textContent).toContain('The role has changed.');
     server.answers.set('POST jobs/j1/resume', {});
     await click(button(screen, `Continue as ${label}`));
     expect(server.changes.map(({ body }) => body)).toEqual([null, { role: label.toLowerCase() }]);
