@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
-from ..agents.plan.plans import Settlement
+from ..agents.plan.assumptions import Settlement
 from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import JobKind, RequestOrigin
 from ..domain.data import Data

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..domain.cell_commands import ManageWorkflow, RunWorkflow, SaveWorkflow
+from ..domain.cell_commands import ManageWorkflow, SaveWorkflow, StartWorkflow
 from ..domain.contexts import Initiator
 from ..domain.errors import InvalidInput
 from ..domain.health import Problem
@@ -321,7 +321,7 @@ async def _check_run(call: Call, context_id: str) -> Initiator:
     # A cell that names no conversation runs it in the one called like the workflow.
     by = await initiator_of(
         call,
-        lambda where: RunWorkflow(where if where != workflow.title else None, name),
+        lambda where: StartWorkflow(where if where != workflow.title else None, name),
         context_id,
     )
     await refuse_raise(call, context_id, workflow.role, by)

@@ -43,7 +43,7 @@ class Say:
 
 
 @dataclass(frozen=True)
-class RunWorkflow:
+class StartWorkflow:
     conversation: str | None
     name: str
 
@@ -84,7 +84,7 @@ CellCommand = (
     | SwitchRole
     | ChoosePrompt
     | Say
-    | RunWorkflow
+    | StartWorkflow
     | StartInstructions
     | RestorePlan
     | SaveWorkflow
@@ -141,7 +141,7 @@ def _line_magics(source: str) -> Iterator[CellCommand]:
             case ["execute"]:
                 yield Execute(name)
             case ["run", workflow, *_]:
-                yield RunWorkflow(name, workflow)
+                yield StartWorkflow(name, workflow)
             case ["role", role, *_]:
                 yield SwitchRole(name, role)
             case ["prompt", prompt, *_]:

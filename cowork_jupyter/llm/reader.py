@@ -97,7 +97,7 @@ class ReplyReader:
         self._parser = ReplyParser(ends_with_code=self._ends_with_code)
         self._run_on = RunOnDetector()
         self._calls: dict[int, list[_NativeCall]] = {}
-        self._shown = 0
+        self._text_length = 0
 
     @property
     def reply(self) -> Reply:
@@ -116,7 +116,7 @@ class ReplyReader:
 
     @property
     def is_too_long(self) -> bool:
-        return self._shown >= MAX_TEXT
+        return self._text_length >= MAX_TEXT
 
     @property
     def has_native_calls(self) -> bool:
@@ -149,7 +149,8 @@ class ReplyReader:
             piece = text[start : start + _SLICE]
             self._run_on.add(piece, in_data=self._parser.is_in_data)
             new = parse(piece)
-            self._shown += sum(len(delta.text) for delta in new if isinstance(delta, TextDelta))
+            texts = (delta.text for delta in new if isinstance(delta, TextDelta))
+            self._text_length += sum(map(len, texts))
             deltas += new
         return deltas
 

@@ -22,7 +22,8 @@ from ..agents.mentions.commands import (
     parse_skill_call,
 )
 from ..agents.mentions.completion import Completion
-from ..agents.plan.plans import Plans, Settlement, settle
+from ..agents.plan.assumptions import Settlement, settle
+from ..agents.plan.plans import Plans
 from ..agents.plan.reuse import Reuse
 from ..agents.reproductions import Reproductions
 from ..agents.run.delivery import as_guidance

@@ -1,4 +1,4 @@
-"""Replies that ended early: what was shown of them becomes a message."""
+"""Replies that ended early: what was streamed of them becomes a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .transaction import Transaction
 
 
 @dataclass
-class _Shown:
+class _Streamed:
     texts: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     at: str = ""
@@ -26,8 +26,8 @@ def keep_shown(tx: Transaction, job: Job, cut: Cut) -> None:
     The words of replies that were started over are void.
     """
     roles = {task.id: task.role for task in job.tasks}
-    for task_id, shown in _by_task(tx.streamed_since_messages(job)):
-        text, reasoning = "".join(shown.texts).strip(), "".join(shown.reasoning).strip()
+    for task_id, streamed in _by_task(tx.streamed_since_messages(job)):
+        text, reasoning = "".join(streamed.texts).strip(), "".join(streamed.reasoning).strip()
         if not (text or reasoning):
             continue
         data = TextData(cut=cut)
@@ -41,21 +41,21 @@ def keep_shown(tx: Transaction, job: Job, cut: Cut) -> None:
             agent_role=roles.get(task_id or "", job.role),
             content=[TextPart(text=text)] if text else [],
             data=data,
-            created_at=shown.at,
+            created_at=streamed.at,
         )
         tx.append_message(message)
 
 
-def _by_task(events: list[Event]) -> Iterator[tuple[str | None, _Shown]]:
-    found: dict[str | None, _Shown] = {}
+def _by_task(events: list[Event]) -> Iterator[tuple[str | None, _Streamed]]:
+    found: dict[str | None, _Streamed] = {}
     for event in events:
-        shown = found.setdefault(event.task_id, _Shown())
-        shown.at = event.created_at
+        streamed = found.setdefault(event.task_id, _Streamed())
+        streamed.at = event.created_at
         match event.data:
             case TextStreamed(text=text):
-                shown.texts.append(text)
+                streamed.texts.append(text)
             case ReasoningStreamed(text=text):
-                shown.reasoning.append(text)
+                streamed.reasoning.append(text)
             case Restart():
-                found[event.task_id] = _Shown()
+                found[event.task_id] = _Streamed()
     yield from found.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.plan.plans import Settlement
+from cowork_jupyter.agents.plan.assumptions import Settlement
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.store import PlanRevision

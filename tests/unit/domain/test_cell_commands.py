@@ -11,10 +11,10 @@ from cowork_jupyter.domain.cell_commands import (
     Execute,
     ManageWorkflow,
     RestorePlan,
-    RunWorkflow,
     SaveWorkflow,
     Say,
     StartInstructions,
+    StartWorkflow,
     SwitchRole,
     commands_in,
     grants,
@@ -50,7 +50,7 @@ from cowork_jupyter.domain.cell_commands import (
         ("cw = Cowork(context='sales')\ncw.plan('x')\ncw.execute()", [Execute("sales")]),
         ("%matplotlib inline\ncw.execute()", [Execute(None)]),
         ("Cowork('sales').ask(' Go on ', role='actor')", [Say("sales", "Go on")]),
-        ("%cowork run clean file=a.csv", [RunWorkflow(None, "clean")]),
+        ("%cowork run clean file=a.csv", [StartWorkflow(None, "clean")]),
     ],
 )
 def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
