@@ -150,7 +150,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
     isToggleable: true,
     isToggled: args =>
       args['role'] ===
-      (model.currentConversation.conversation?.recipient ?? model.preferences.role),
+      (model.currentConversation.conversation?.role ?? model.preferences.role),
     execute: async args => {
       if (model.currentConversation.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);

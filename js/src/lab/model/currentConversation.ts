@@ -7,19 +7,14 @@ import type { Channel } from '../../shared/channel/channel';
 import type { Page } from '../../shared/types';
 import type { PanelState } from '../panel/panelState';
 import { includesEvent, type IActivityFeed } from './activityFeed';
-import {
-  fetchRecipient,
-  lastUsed,
-  type Conversation,
-  type OpenConversation
-} from '../panel/conversations';
+import { lastUsed, openConversation, type Conversation } from '../panel/conversations';
 
 const RELEVANT_EVENTS = ['job-started', 'role-changed'];
 
 /** A conversation, or a notebook's most recent one. */
 export type Place = { context: string } | { notebook: string };
 
-type Addressed = Pick<OpenConversation, 'id' | 'recipient'>;
+type Addressed = Pick<Conversation, 'id' | 'role'>;
 
 export interface ICurrentConversation {
   readonly conversation: Addressed | null;
@@ -78,16 +73,14 @@ export class CurrentConversation implements ICurrentConversation {
   }
 
   private async find(place: Place): Promise<Addressed | null> {
-    const id = 'context' in place ? place.context : await this.idOf(place.notebook);
-    return id === undefined ? null : { id, recipient: await fetchRecipient(this.channel, id) };
-  }
-
-  private async idOf(notebook: string): Promise<string | undefined> {
+    if ('context' in place) {
+      return openConversation(this.channel, place.context);
+    }
     const { items } = await this.channel.request<Page<Conversation>>(
       'GET',
-      `context?notebook=${encodeURIComponent(notebook)}`
+      `context?notebook=${encodeURIComponent(place.notebook)}`
     );
-    return lastUsed(items)?.id;
+    return lastUsed(items) ?? null;
   }
 
   private show(conversation: Addressed | null): void {

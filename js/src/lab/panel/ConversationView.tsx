@@ -27,7 +27,7 @@ const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPic
 /** Page size of the list of cards, newest first. */
 const PAGE_SIZE = 20;
 
-/** These events may change the recipient of the next message. */
+/** These events may change who gets the next message. */
 const RELOAD_EVENTS = ['job-started', 'role-changed'];
 
 interface Opened {
@@ -171,7 +171,7 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const [most, setMost] = useState(PAGE_SIZE);
   const { toEnd, hold } = useFollowEnd(scroll);
   const earlier = Math.max(0, cards.length - most);
-  const { id, recipient: role } = conversation;
+  const { id, role } = conversation;
   const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
   const running = last?.state.busy ?? null;
 

@@ -17,23 +17,13 @@ export interface Conversation {
   created_at: string;
 }
 
-/** A conversation with the recipient of its next message. */
 export interface OpenConversation extends Conversation {
-  recipient: string;
   /** Base prompt. */
   system_prompt_id: string;
 }
 
-export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
-  const [conversation, recipient] = await Promise.all([
-    channel.request<Omit<OpenConversation, 'recipient'>>('GET', `context/${id}`),
-    fetchRecipient(channel, id)
-  ]);
-  return { ...conversation, recipient };
-}
-
-export async function fetchRecipient(channel: Channel, id: string): Promise<string> {
-  return (await channel.request<{ role: string }>('GET', `context/${id}/role`)).role;
+export function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
+  return channel.request('GET', `context/${id}`);
 }
 
 /** Page size without a filter. */

@@ -36,7 +36,7 @@ export class StatusPill extends PreactWidget {
     return (
       <>
         <RolePill
-          role={currentConversation.conversation?.recipient ?? preferences.role}
+          role={currentConversation.conversation?.role ?? preferences.role}
           onChoose={this.chooseRole}
         />
         {length > 0 && (

@@ -16,7 +16,7 @@ export interface MentionPlace {
   context?: string | undefined;
   /** Only for a message that starts a conversation. */
   notebook?: string | null | undefined;
-  /** The recipient: only what this role may read is offered. */
+  /** Who gets the message: only what this role may read is offered. */
   role?: string | undefined;
 }
 

@@ -183,9 +183,6 @@ function Line({ entry }: { entry: LineEntry }): VNode {
     return <Reason text={entry.text} />;
   }
   const { detail, setAside } = entry;
-  if (setAside) {
-    return <SetAsideNote left={setAside} />;
-  }
   if (detail) {
     return (
       <Fold summary={<span class="cw-dim">{visible(entry.text)}</span>}>
@@ -195,10 +192,13 @@ function Line({ entry }: { entry: LineEntry }): VNode {
   }
   const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
   return (
-    <p class={`cw-line cw-colour-${look.colour}`}>
-      <Icon name={look.icon} />
-      <span>{visible(entry.text)}</span>
-    </p>
+    <>
+      <p class={`cw-line cw-colour-${look.colour}`}>
+        <Icon name={look.icon} />
+        <span>{visible(entry.text)}</span>
+      </p>
+      {setAside && <SetAsideNote left={setAside} />}
+    </>
   );
 }
 

@@ -10,23 +10,22 @@ import { useRun } from './context';
 
 const MAX_NAMED = 10;
 
-/** What a command left behind that would have run later, and how to have it back. */
-export function SetAsideNote({ left }: { left: SetAside }): VNode {
+/** What a command made and the sandbox has moved away, and how to have it back. */
+export function SetAsideNote({ left: { id, paths = [] } }: { left: SetAside }): VNode | null {
   const { actions, live } = useRun();
   const [back, setBack] = useState<BroughtBack | null>(null);
   const returning = useAction();
-  const { id, paths = [], stuck = [], restored = [], new: made = [] } = left;
+  if (!id) {
+    return null;
+  }
   return (
-    <div class="cw-before">
-      {paths.length > 0 && back === null && (
-        <p>{t('Set aside, because programs would run it later: %1', named(paths))}</p>
+    <div class="cw-before" role="status">
+      {back ? (
+        <Returned back={back} />
+      ) : (
+        t('Set aside, because programs would run it later: %1', named(paths))
       )}
-      {restored.length > 0 && <p>{t('As it was before the command: %1', named(restored))}</p>}
-      {stuck.length > 0 && (
-        <p>{t('Could not be moved, and programs may run it: %1', named(stuck))}</p>
-      )}
-      {made.length > 0 && <p>{t('New, and programs may run it later: %1', named(made))}</p>}
-      {id && live && back === null && (
+      {live && back === null && (
         <Button
           busy={returning.busy}
           onClick={() => void returning.run(async () => setBack(await actions.bringBack(id)))}
@@ -34,7 +33,6 @@ export function SetAsideNote({ left }: { left: SetAside }): VNode {
           {t('Bring back')}
         </Button>
       )}
-      {back && <Returned back={back} />}
       <Failure error={returning.error} />
     </div>
   );
@@ -43,11 +41,11 @@ export function SetAsideNote({ left }: { left: SetAside }): VNode {
 function Returned({ back: { restored, skipped } }: { back: BroughtBack }): VNode {
   const left = skipped.map(({ path, why }) => `${path} (${why})`);
   return (
-    <div role="status">
-      {restored.length + left.length === 0 && <p>{t('It is back already.')}</p>}
+    <>
+      {!left.length && !restored.length && t('It is back already.')}
       {restored.length > 0 && <p>{t('Back in its place: %1', named(restored))}</p>}
       {left.length > 0 && <p>{t('Still set aside: %1', named(left))}</p>}
-    </div>
+    </>
   );
 }
 

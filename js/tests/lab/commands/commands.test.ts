@@ -135,7 +135,7 @@ describe('commands', () => {
   it('switch the role of the conversation in view, and without one that of new ones', async () => {
     await commands.execute(CommandIDs.switchRole, { role: 'tester' });
     expect(model.preferences.role).toBe('tester');
-    model.currentConversation.conversation = { id: 'c1', recipient: 'actor' };
+    model.currentConversation.conversation = { id: 'c1', role: 'actor' };
     expect(commands.isToggled(CommandIDs.switchRole, { role: 'actor' })).toBe(true);
     await commands.execute(CommandIDs.switchRole, { role: 'planner' });
     expect(switchRole).toHaveBeenCalledWith(model.currentConversation, 'planner', 'Planner');

@@ -15,13 +15,12 @@ function looking(): {
 } {
   const [server, feed] = [new FakeServer(), new FakeActivityFeed()];
   const items = [
-    { id: 'c1', updated_at: '2026-11-14T14:00:00Z' },
-    { id: 'c2', updated_at: '2026-11-14T15:00:00Z' }
+    { id: 'c1', role: 'planner', updated_at: '2026-11-14T14:00:00Z' },
+    { id: 'c2', role: 'actor', updated_at: '2026-11-14T15:00:00Z' }
   ];
   server.answers.set('GET context?notebook=a%20b.ipynb', { items, next: null });
   server.answers.set('GET context?notebook=new.ipynb', { items: [], next: null });
-  server.answers.set('GET context/c1/role', { role: 'planner' });
-  server.answers.set('GET context/c2/role', { role: 'actor' });
+  server.answers.set('GET context/c1', items[0]);
   return { currentConversation: new CurrentConversation(server, feed), feed, server };
 }
 
@@ -33,7 +32,7 @@ describe('the conversation in view', () => {
     expect(server.asked).toEqual([]);
     feed.tell(null);
     await settled();
-    expect(currentConversation.conversation).toEqual({ id: 'c2', recipient: 'actor' });
+    expect(currentConversation.conversation).toMatchObject({ id: 'c2', role: 'actor' });
   });
 
   it('follows what the user turns to, and what happens there', async () => {
@@ -41,11 +40,11 @@ describe('the conversation in view', () => {
     feed.tell({});
     currentConversation.lookAt({ context: 'c1' });
     await settled();
-    expect(currentConversation.conversation?.recipient).toBe('planner');
-    server.answers.set('GET context/c1/role', { role: 'reviewer' });
+    expect(currentConversation.conversation?.role).toBe('planner');
+    server.answers.set('GET context/c1', { id: 'c1', role: 'reviewer' });
     feed.tell({ c1: ['role-changed'] });
     await settled();
-    expect(currentConversation.conversation?.recipient).toBe('reviewer');
+    expect(currentConversation.conversation?.role).toBe('reviewer');
     for (const place of [{ notebook: 'new.ipynb' }, null]) {
       currentConversation.lookAt(place);
       await settled();

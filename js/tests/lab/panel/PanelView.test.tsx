@@ -243,7 +243,6 @@ describe('an open conversation', () => {
   function serverWith(card = planned()): FakeServer {
     const server = new FakeServer(card);
     server.answers.set('GET context/c1', SALES);
-    server.answers.set('GET context/c1/role', { role: 'planner' });
     server.answers.set(
       'GET context/c1/jobs',
       list({
@@ -338,7 +337,7 @@ describe('an open conversation', () => {
     const server = serverWith();
     const parts = handsOn(server);
     const { screen } = await show({ context: 'c1', parts }, server);
-    server.answers.set('GET context/c1/role', { role: 'reviewer' });
+    server.answers.set('GET context/c1', { ...SALES, role: 'reviewer' });
     parts.feed.tell({ c1: ['role-changed'] });
     await vi.waitFor(
       () => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'),

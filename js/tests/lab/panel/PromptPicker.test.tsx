@@ -13,7 +13,6 @@ const CONVERSATION = {
   title: 'Sales',
   notebook: null,
   role: 'actor',
-  recipient: 'actor',
   model: null,
   pinned: false,
   system_prompt_id: 'default',

@@ -44,7 +44,6 @@ describe('what a command left behind', () => {
     expect(screen.textContent).toContain(
       'Set aside, because programs would run it later: .vscode, s/.envrc'
     );
-    expect(screen.textContent).toContain('New, and programs may run it later: node_modules/x');
     server.answers.set(address(server), {
       restored: ['.vscode'],
       skipped: [{ path: 's/.envrc', why: 'something else is there now' }]
@@ -71,16 +70,21 @@ describe('what a command left behind', () => {
 
   it('is named in a notice, if another program left it', async () => {
     const { screen, server } = await show();
-    const data = { code: 'left_behind', message: 'x', set_aside: { id: '', stuck: ['.idea'] } };
+    const message = 'X left files that would run later. could not be set aside: .idea';
+    const data = { code: 'left_behind', message, set_aside: { id: '', stuck: ['.idea'] } };
     await server.send(event(11, 'notice', data));
-    expect(screen.textContent).toContain('Could not be moved, and programs may run it: .idea');
+    expect(screen.textContent).toContain(message);
     expect(screen.textContent).not.toContain('Bring back');
+    const moved = { code: 'left_behind', message, set_aside: { id: 'b1', paths: ['.zed'] } };
+    await server.send(event(12, 'notice', moved));
+    expect(screen.textContent).toContain('run it later: .zed');
+    expect(screen.textContent).toContain('Bring back');
   });
 
   it('is limited', async () => {
     const { screen, server } = await show();
     const paths = Array.from({ length: 12 }, (_, number) => `.f${number}\u202e`);
-    const data = { code: 'left_behind', message: 'x', set_aside: { paths } };
+    const data = { code: 'left_behind', message: 'x', set_aside: { id: 'b1', paths } };
     await server.send(event(11, 'notice', data));
     expect(screen.textContent).toContain('… and 2 more');
     expect(screen.textContent).not.toContain('\u202e');
