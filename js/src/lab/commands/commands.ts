@@ -149,8 +149,7 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
     label,
     isToggleable: true,
     isToggled: args =>
-      args['role'] ===
-      (model.currentConversation.conversation?.role ?? model.preferences.role),
+      args['role'] === (model.currentConversation.conversation?.role ?? model.preferences.role),
     execute: async args => {
       if (model.currentConversation.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);

@@ -4,7 +4,7 @@ import { useReducer, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import { CoworkError, type Channel } from '../../shared/channel/channel';
-import { lazy } from '../../shared/ui/lazy';
+import { PromptPicker } from './PromptPicker';
 import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/role/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
@@ -21,8 +21,6 @@ import { emptyRunCard } from './standaloneActions';
 import { usePictures } from './images';
 import { Queue } from './Queue';
 import { RenameField } from './RenameField';
-
-const PromptPicker = lazy(async () => (await import('./PromptPicker')).PromptPicker);
 
 /** Page size of the list of cards, newest first. */
 const PAGE_SIZE = 20;

@@ -10,7 +10,7 @@ import { modelLabel } from '../../shared/model/HealthAnswer';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
 import { t } from '../../shared/text/translate';
-import { lazy } from '../../shared/ui/lazy';
+import { Memory } from '../memory/Memory';
 import type { InboxItem } from '../inbox/inbox';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
@@ -27,8 +27,6 @@ import { Section } from './Section';
 import { SkillsSection } from './SkillsSection';
 import { TrustSection } from './TrustSection';
 import { WorkflowsSection } from './WorkflowsSection';
-
-const Memory = lazy(async () => (await import('../memory/Memory')).Memory);
 
 const RELOAD_EVENTS = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
