@@ -171,10 +171,13 @@ class WorkingTime(BaseModel):
     @property
     def working_seconds(self) -> float:
         """All of it, up to now."""
+        return self.worked_until(datetime.now(UTC))
+
+    def worked_until(self, moment: datetime) -> float:
         if self.working_since is None:
             return self.worked_seconds
         since = datetime.fromisoformat(self.working_since)
-        return round(self.worked_seconds + (datetime.now(UTC) - since).total_seconds(), 3)
+        return round(self.worked_seconds + max(0.0, (moment - since).total_seconds()), 3)
 
 
 class Task(WorkingTime):

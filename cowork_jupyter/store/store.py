@@ -7,11 +7,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..domain.contexts import Context, Job, StepStatus
+from ..domain.contexts import Context, Job, StepStatus, WorkingTime
 from ..domain.events import Event
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
@@ -85,10 +86,12 @@ class Store(Reader):
             return job
         cut_off = {"status": StepStatus.INTERRUPTED, "completed_at": end.completed_at}
         tasks = [
-            task.model_copy(update=cut_off) if task.status in UNFINISHED else task
+            task.model_copy(update=cut_off | _worked(task, end))
+            if task.status in UNFINISHED
+            else task
             for task in job.tasks
         ]
-        return job.model_copy(update={**vars(end), "tasks": tasks})
+        return job.model_copy(update={**vars(end), **_worked(job, end), "tasks": tasks})
 
     def active_job(self, context_id: str) -> Job | None:
         job = super().active_job(context_id)
@@ -138,3 +141,8 @@ class Store(Reader):
                 interrupt(tx, job)
         self._owner.sweep()
         return tx.events_added
+
+
+def _worked(of: WorkingTime, end: JobEnd) -> dict[str, Any]:
+    seconds = of.worked_until(datetime.fromisoformat(end.completed_at))
+    return {"worked_seconds": seconds, "working_since": None}

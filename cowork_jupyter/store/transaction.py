@@ -204,7 +204,7 @@ class Transaction(Reader):
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*self._encoded(fields), owner))
         if job.status.is_final:
-            end_time(self._connection, job.id, now())
+            end_time(self._connection, job.id, job.completed_at or now())
             fold_job(self._connection, self._mask, job.context_id, job.id)
         else:
             keep_job_time(self._connection, job.id, now())

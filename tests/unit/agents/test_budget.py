@@ -367,7 +367,7 @@ async def test_a_message_is_resumed_in_the_role_that_it_was_sent_to(
 ) -> None:
     scripted.add(Scripted(status=400, error={"error": {"message": "No."}}))
     job = await tell(bench, "Plan it", AgentRole.PLANNER)
-    assert bench.service.conversations.get(bench.context.id).role is AgentRole.ACTOR
+    assert bench.service.conversations.get(bench.context.id).role is AgentRole.PLANNER
     scripted.add(call("create_file", path="b.txt", content="x"), text("I may not."))
     assert (await resumed(bench, job)).status is JobStatus.COMPLETED
     assert not (bench.workspace / "b.txt").exists()

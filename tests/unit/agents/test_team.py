@@ -282,7 +282,7 @@ async def test_a_plan_that_gives_steps_to_the_wrong_people_is_refused(
 async def test_a_model_that_gives_them_to_the_wrong_people_is_put_right(bench: Bench) -> None:
     steps: list[dict[str, Any]] = [
         {**BUILD, "role": "Actor"},
-        {**TEST, "role": "wizard", "tools_needed": ["execute"]},
+        {**TEST, "tools_needed": ["execute"]},
         {**REVIEW, "tools_needed": ["update_file", "read_file"], "agent": "nobody", "rounds": 9},
         {"id": "lead", "action": "lead on", "role": "commander", "depends_on": ["review"]},
     ]
@@ -294,14 +294,14 @@ async def test_a_model_that_gives_them_to_the_wrong_people_is_put_right(bench: B
     build, test, judge, lead = made.plan.steps
     assert (build.role, test.role, judge.role, lead.role) == (
         AgentRole.ACTOR,
-        None,
+        AgentRole.TESTER,
         AgentRole.REVIEWER,
         None,
     )
     assert (judge.tools_needed, judge.agent, judge.rounds) == (["read_file"], "", 2)
     (notice,) = bench.events(EventType.NOTICE)
     said = notice.data.model_dump()["message"]
-    for words in ("'wizard'", "'update_file'", "'nobody'", "twice at most", "commander"):
+    for words in ("'update_file'", "'nobody'", "twice at most", "commander"):
         assert words in said
 
 
