@@ -172,11 +172,14 @@ def test_a_kernel_that_rewrites_the_plan(site: Site) -> None:
 
 
 def test_a_kernel_that_asks_an_actor_is_asked_like_anybody(site: Site) -> None:
-    """`%%act` works from a cell; it is no leave for what the actor then does."""
+    """That somebody chose the actor is no leave for what it then does."""
     context = site.context("planner")
     switch = site.kernel.post(f"context/{context}/role", json={"role": "actor"})
     assert switch.status_code == 403
     body = {"content": "take it", "role": "actor"}
+    raised = site.kernel.post(f"context/{context}/messages", json=body)
+    assert raised.json()["error"]["code"] == "role_raise"
+    site.user.post(f"context/{context}/role", json={"role": "actor"}).raise_for_status()
     site.kernel.post(f"context/{context}/messages", json=body).raise_for_status()
     items = wait(lambda: site.user.get(f"context/{context}/permissions").json()["items"])
     body = {"decision": "allow", "scope": "once"}
