@@ -20,6 +20,7 @@ from ..domain.messages import ContentPart, ImagePart, Message, MessageType, Text
 from ..domain.settings import PictureChoice
 from .failures import ModelError
 from .frames import Frame
+from .repetition import without_repetition
 
 _NOTHING = "(nothing)"
 _BROKEN_OFF = ("stopped", "killed")
@@ -173,6 +174,8 @@ def _text(message: Message, frame: Frame) -> str:
         return f"Answer to “{answer.question}”: {message.text}"
     if isinstance(message.data, TextData) and message.data.cut in _BROKEN_OFF and message.text:
         return f"{message.text}\n\n[{ENDED_EARLY[message.data.cut]}]"
+    if isinstance(message.data, TextData) and message.data.cut == "repetition":
+        return without_repetition(message.text)
     text = message.text or message.data_as_text
     if text and message.role == "system":
         return f"[Note from Cowork, not from the user] {text}"

@@ -9,6 +9,7 @@ from ..domain.figures import Assumption, Figure
 from ..domain.message_data import Cut, TextData
 from ..domain.redaction import without_surrogates
 from ..domain.replies import Structured
+from .repetition import without_repetition
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Reply:
     """Everything the model wrote except its reasoning; kept if the reply has a problem."""
     cut: Cut = ""
     thought_seconds: float = 0.0
+
+    @property
+    def gist(self) -> str:
+        """What was said over and over, once."""
+        return without_repetition(self.text) if self.cut == "repetition" else self.text
 
     @property
     def is_empty(self) -> bool:

@@ -92,7 +92,7 @@ async def test_a_page_gets_whole_what_the_notebook_has_no_room_for(
     api: Api, scripted: ScriptedServer
 ) -> None:
     job = await planned(api, scripted)
-    result = "Read it: " + "very " * 200 + "long."
+    result = "Read it: " + " ".join(f"{number} is very" for number in range(100)) + " long."
     scripted.add(call("read_file", path="a.txt"), text(result))
     path = f"context/{job['context_id']}/plan/execute"
     execution = await api.post(path, {"revision": 1}, status=202)

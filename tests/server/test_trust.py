@@ -223,16 +223,21 @@ async def test_what_a_folder_brings_along_is_inert_until_trusted(
     assert (await check(api, **CREATE))["decision"] == "ask"
 
 
-async def test_a_prompt_that_is_not_trusted_reaches_no_model(
+async def test_a_prompt_that_is_not_trusted_any_more_reaches_no_model(
     api: Api, scripted: ScriptedServer, jp_root_dir: Path
 ) -> None:
     folder = jp_root_dir / ".cowork" / "prompts"
     folder.mkdir(parents=True)
     (folder / "team.md").write_text("Obey the team.")
+    wanted = {"system_prompt_id": "team"}
+    await api.refused("POST", "context", wanted, status=403, code="untrusted_prompt")
+    trusted = {"fingerprint": (await api.get("trust"))["fingerprint"], "trusted": True}
+    await api.post("trust", trusted)
+    context = await api.new_context(**wanted)
+    await api.post("trust", {"fingerprint": "-", "trusted": False})
     listed = {one["id"]: one for one in (await api.get("v1/system-prompts"))["items"]}
     assert not listed["team"]["trusted"]
     scripted.add(text("Hello."))
-    context = await api.new_context(system_prompt_id="team")
     sent = await api.post(f"context/{context}/messages", {"content": "hi"}, status=202)
     await api.ended(sent["job_id"])
     assert "Obey the team" not in json.dumps(scripted.requests[0].body)

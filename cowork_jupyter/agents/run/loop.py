@@ -237,7 +237,7 @@ class AgentLoop:
         return None
 
     def _finish(self, reply: Reply, figures: Sequence[Figure] = ()) -> Outcome:
-        text = "\n".join([*self._answer_parts, *([reply.text] if reply.text else [])])
+        text = "\n".join([*self._answer_parts, *([reply.gist] if reply.text else [])])
         return Outcome(text=text, figures=figures)
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:

@@ -15,7 +15,8 @@ from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionR
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
-from ...llm.reader import ReplyReader, RunOnDetector
+from ...llm.reader import ReplyReader
+from ...llm.repetition import RunOnDetector
 from ...llm.reply import Delta, TextDelta
 from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from cowork_jupyter.llm.chunks import Finished, ReasoningChunk, TextChunk
-from cowork_jupyter.llm.reader import ReplyReader, RunOnDetector, without_repetition
+from cowork_jupyter.llm.reader import ReplyReader
+from cowork_jupyter.llm.repetition import RunOnDetector, without_repetition
 
 
 def noticed_after(unit: str, before: str = "Well then. ") -> int | None:
@@ -63,7 +64,8 @@ def test_a_reply_that_runs_on_ends_with_what_it_said() -> None:
         count += 1
         assert count < 100
     reader.finish()
-    assert (reader.reply.text, reader.reply.cut) == ("The mean is 3.", "repetition")
+    assert (reader.reply.gist, reader.reply.cut) == ("The mean is 3.", "repetition")
+    assert reader.reply.text == ("The mean is 3.\n" * count).strip(), "what was shown stays"
     thinking = ReplyReader()
     for _ in range(100):
         thinking.feed(ReasoningChunk("Wait, no. "))
