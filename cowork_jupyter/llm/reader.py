@@ -87,11 +87,12 @@ class ReplyReader:
         """Nothing more is shown of a reply that has run on long enough."""
         deltas: list[Delta] = []
         for start in range(0, len(text), _SLICE):
-            if self._run_on.found or self.is_too_long:
+            has_run_on = self._run_on.found and not self._parser.is_in_data  # which is not shown
+            if has_run_on or self.is_too_long:
                 break
             piece = text[start : start + _SLICE]
-            self._run_on.add(piece, in_data=self._parser.is_in_data)
             new = parse(piece)
+            self._run_on.add(piece, in_data=self._parser.is_in_data)
             texts = (delta.text for delta in new if isinstance(delta, TextDelta))
             self._text_length += sum(map(len, texts))
             deltas += new

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, cached_property, wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
@@ -99,24 +99,35 @@ class Clearance:
     """The fingerprint of the tool that was decided about; None where nobody decides."""
 
     def guard(self, workspace: Workspace) -> Workspace:
-        anchors = AnchorDirs.of(workspace.root)
-
-        @cache
-        def hidden() -> dict[str, int]:
-            return self.hidden_files(workspace)
-
-        def hides(path: str) -> bool:
-            target = target_of(anchors, path)
-            covered = is_secret(target) or any(
-                not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
-            )
-            return covered or (has_other_names(target.real) and target.real in hidden())
-
-        return GuardedWorkspace(workspace, self.pins, hides)
+        return GuardedWorkspace(workspace, self.pins, _Hiding(self, workspace))
 
     def hidden_files(self, workspace: Workspace) -> dict[str, int]:
         """Files that would need approval to be read, which code must not see."""
         return hidden_files(AnchorDirs.of(workspace.root), self.unreadable)
+
+
+@dataclass
+class _Hiding:
+    """Says of a path whether it would need approval to be read. Picklable, as a clearance is."""
+
+    clearance: Clearance
+    workspace: Workspace
+
+    def __call__(self, path: str) -> bool:
+        anchors = AnchorDirs.of(self.workspace.root)
+        target = target_of(anchors, path)
+        return (
+            is_secret(target)
+            or any(
+                not rule.is_bare and matches_path(rule, target, anchors)
+                for rule in self.clearance.unreadable
+            )
+            or (has_other_names(target.real) and target.real in self._hidden)
+        )
+
+    @cached_property
+    def _hidden(self) -> dict[str, int]:
+        return self.clearance.hidden_files(self.workspace)
 
 
 @dataclass

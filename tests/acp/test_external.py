@@ -443,7 +443,7 @@ async def test_at_its_time_limit_the_user_decides(bench: Bench) -> None:
     assert "max_seconds" in await answer_next(bench, GO_ON)
     assert "max_seconds" in await answer_next(bench, STOP)
     outcome = await running
-    assert outcome.status is JobStatus.FAILED
+    assert outcome.status is JobStatus.CANCELLED
     assert "max_seconds" in str(outcome.error)
 
 
