@@ -16,7 +16,7 @@ _AGENTS = (
     *(".agent", ".agents", ".aider.conf.yml", ".amp", ".augment", ".claude", ".cline"),
     *(".clinerules", ".codeium", ".codex", ".continue", ".cursor", ".cursorrules", ".gemini"),
     *(".goose", ".junie", ".kilocode", ".kiro", ".mcp.json", ".opencode", ".qwen", ".roo"),
-    *(".trae", ".windsurf"),
+    *(".trae", ".windsurf", "opencode.json", "opencode.jsonc", "crush.json"),
 )  # fmt: skip
 _EDITORS = (".devcontainer", ".fleet", ".idea", ".nova", ".vs", ".vscode", ".zed")
 _SHELLS = (
@@ -29,6 +29,7 @@ _LANGUAGES = (
     *("sitecustomize.py", "usercustomize.py", "pyvenv.cfg", "conda-meta", ".pdbrc", ".pylintrc"),
     *(".condarc", ".rprofile", ".renviron", ".rdata", ".npmrc", ".yarnrc", ".yarnrc.yml"),
     *(".pnpmfile.cjs", ".gdbinit", ".lldbinit", ".ghci", ".vimrc", ".exrc", ".dir-locals.el"),
+    *("latexmkrc",),
 )  # fmt: skip
 _ON_COMMIT = (".husky", ".github", ".gitlab-ci.yml", ".circleci", ".pre-commit-config.yaml")
 KNOWN = {
@@ -71,6 +72,8 @@ def known_start_up(name: str) -> str | None:
         return why
     if name.endswith(".pth"):
         return "Python runs code from it when it starts"
+    if name.endswith((".code-workspace", ".sublime-project")):
+        return "an editor runs tasks from there"
     if name.startswith(("jupyter", "ipython")) and name.endswith(("_config.py", "_config.json")):
         return "Jupyter runs it when it starts there"
     if name.startswith(".env.") and name not in HARMLESS:

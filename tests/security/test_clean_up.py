@@ -279,6 +279,7 @@ NEW = {
                 ".tool-of-tomorrow/config",
                 ".tool-of-tomorrow.json",
             ),
+            *("opencode.json", "crush.json", "a.code-workspace", "x.sublime-project", "latexmkrc"),
             *(".config/x/y.toml", ".Tool-Of-Tomorrow", "deep/er/.zed/tasks.json", ".ghci"),
         )
     },

@@ -384,12 +384,11 @@ async def test_actor_can_make_an_environment_and_run_tests_in_it(cage: Cage) -> 
 
 async def test_actor_can_work_in_parallel(cage: Cage) -> None:
     code = (
-        "import multiprocessing as m, tempfile, pty\n"
+        "import multiprocessing as m, tempfile\n"
         "print(m.get_context('fork').Pool(2).map(abs, [-6, 7]))\n"
         "tempfile.NamedTemporaryFile().write(b'x')\n"
-        "print(len(pty.openpty()))\n"
     )
-    assert (await cage.python(code)).startswith("[6, 7]\n2\n")
+    assert (await cage.python(code)).startswith("[6, 7]\n")
 
 
 async def test_actor_can_move_files_between_folders(cage: Cage) -> None:

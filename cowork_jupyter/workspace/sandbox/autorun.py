@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,13 +23,16 @@ from ..no_follow import parent_of
 from ..start_up import Kind, kind_of, known_start_up, start_up
 from .places import is_inside
 
-_OF_GIT = ("config", "config.worktree", "commondir", "hooks")
+_OF_GIT = ("config", "config.worktree", "commondir", "hooks", "rebase-merge", "rebase-apply")
 """Name programs to run, or say where else to look for such settings."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _COMPILED = "__pycache__"
 NOT_ENTERED = frozenset({"node_modules", ".tox", ".nox", ".cache", ".npm", ".cargo", ".trash"})
 """There may be thousands of folders: what is new in them is named, see `new_in`."""
-_MAX_LINKS = 40
+MAX_SIZE = 1_000_000
+"""Larger files are not restored, where they cannot be made read-only."""
+_INCLUDE = re.compile(r"""^\s*path\s*=\s*"?([^"\n]+?)"?\s*$""", re.MULTILINE)
+_MAX_LINKS, _MAX_OPENED, _MAX_POINTER = 40, 500, 4096
 _YOUNG = 2_000_000_000
 """Nanoseconds in which a second change might not show in a folder's times."""
 
@@ -100,19 +104,25 @@ class AutorunFinder:
         self.listing: Listing = {}
         """Of the last scan; replaced as a whole by the next one."""
 
-    def find(self, environments: frozenset[str] | None = None, since: int = 0) -> list[Autorun]:
+    def find(
+        self,
+        environments: frozenset[str] | None = None,
+        since: int = 0,
+        opened: OpenedFolders | None = None,
+    ) -> list[Autorun]:
         """Everything found now. No symlink is followed.
 
         After a command, pass the `environments` of before, unless it was allowed to make some: it
         can turn any folder into one, which would not be looked into. Folders it made unreadable
-        `since` are opened again.
+        `since` are opened up meanwhile.
         """
         listing: Listing = {}
         found: list[Autorun] = []
         waiting = deque([self.root])
         while waiting:
             folder = waiting.popleft()
-            listed = None if folder == self._private else self._listed(folder, since)
+            is_ours = folder == self._private
+            listed = None if is_ours else self._listed(folder, since, opened)
             if listed is None:
                 continue
             listing[folder] = listed
@@ -124,9 +134,9 @@ class AutorunFinder:
                 found += listed.places
                 waiting += listed.folders
         self.listing = listing
-        return [part for place in found for part in (place, *_parts(place))]
+        return [part for place in found for part in (place, *_parts(place, self.root))]
 
-    def _listed(self, folder: str, since: int) -> Listed | None:
+    def _listed(self, folder: str, since: int, opened: OpenedFolders | None) -> Listed | None:
         try:
             facts = os.lstat(folder)
             mark = facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
@@ -134,9 +144,9 @@ class AutorunFinder:
             if known and known.is_still(mark):
                 return known
             seen = time.time_ns()
-            if since and facts.st_ctime_ns >= since and folder != self.root:
+            if opened and facts.st_ctime_ns >= since and folder != self.root:
                 with parent_of(self.root, folder[len(self.root) :].lstrip("/")) as (above, name):
-                    open_up(above, name)
+                    opened.add(above, name)
             with os.scandir(folder) as entries:
                 # Names, inodes and kinds come with the listing; asking for more costs a call each.
                 found = [
@@ -151,9 +161,13 @@ class AutorunFinder:
         self, folder: str, mark: tuple[int, int, int], seen: int, found: list[tuple[str, int, bool]]
     ) -> Listed:
         places, folders, unentered = list[Autorun](), list[str](), list[str]()
+        is_bare = {"HEAD", "objects", "refs"} <= {name for name, _, _ in found}
         is_compiled = folder.endswith(f"/{_COMPILED}")
         for name, inode, is_folder in found:
             path, plain = f"{folder}/{name}", name.casefold()
+            if is_bare and name in _OF_GIT:
+                places.append(Autorun(path, "git", (mark[0], name, inode)))
+                continue
             if plain == _COMPILED or (is_compiled and not is_folder):
                 places.append(Autorun(path, "settings", (mark[0], name, inode), is_known=False))
             elif start_up(plain):
@@ -218,33 +232,75 @@ def _place(path: str, kind: Kind) -> Autorun:
     return Autorun(path, kind, (os.lstat(above or "/").st_ino, name, os.lstat(path).st_ino))
 
 
-def open_up(above: int, name: str) -> None:
-    """Make sure that we can list and move a folder of ours."""
-    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
-    try:
+class OpenedFolders:
+    """Folders that we had to open up to look into them or to move them."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[int, int]] = []
+
+    def add(self, above: int, name: str) -> None:
+        held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
         facts = os.fstat(held)
-        if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
-            os.chmod(f"/proc/self/fd/{held}", stat.S_IMODE(facts.st_mode) | stat.S_IRWXU)  # noqa: PTH101
-    finally:
-        os.close(held)
+        mode = stat.S_IMODE(facts.st_mode)
+        is_closed = stat.S_ISDIR(facts.st_mode) and mode & stat.S_IRWXU != stat.S_IRWXU
+        if not is_closed or facts.st_uid != os.getuid() or len(self._held) >= _MAX_OPENED:
+            os.close(held)
+            return
+        self._held.append((held, mode))
+        os.chmod(f"/proc/self/fd/{held}", mode | stat.S_IRWXU)  # noqa: PTH101
+
+    def close_again(self) -> None:
+        while self._held:
+            held, mode = self._held.pop()
+            with contextlib.suppress(OSError):
+                os.chmod(f"/proc/self/fd/{held}", mode)  # noqa: PTH101
+            os.close(held)
 
 
-def _parts(place: Autorun) -> Iterator[Autorun]:
-    if place.kind == "git":
-        with contextlib.suppress(OSError):
-            yield from _inside_git(place.path)
+def _parts(place: Autorun, root: str) -> Iterator[Autorun]:
+    if place.kind != "git":
+        return
+    with contextlib.suppress(OSError):
+        folder = _repository_of(place.path)
+        if folder and is_inside(folder, root):
+            yield from _inside_git(folder, root)
 
 
-def _inside_git(folder: str) -> Iterator[Autorun]:
+def _repository_of(path: str) -> str:
+    """The folder itself, or where a link or a file of this name says that it is."""
+    facts = os.stat(path)  # noqa: PTH116
+    if stat.S_ISDIR(facts.st_mode):
+        return os.path.realpath(path)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MAX_POINTER:
+        return ""
+    said = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    where = said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else ""
+    return os.path.realpath(os.path.join(os.path.dirname(path), where)) if where else ""  # noqa: PTH118, PTH120
+
+
+def _inside_git(folder: str, root: str) -> Iterator[Autorun]:
     """The parts of a repository that matter, including its submodules and worktrees."""
     for name in _OF_GIT:
         path = f"{folder}/{name}"
         if os.path.lexists(path):
             yield _place(path, "git")
+            if name == "config":
+                yield from _included(path, root)
     for name in ("modules", "worktrees"):
         for head in sorted(Path(folder, name).glob("**/HEAD")):
             if head.parent.name not in ("logs", "refs"):
-                yield from _inside_git(str(head.parent))
+                yield from _inside_git(str(head.parent), root)
+
+
+def _included(config: str, root: str) -> Iterator[Autorun]:
+    """Files of the workspace that git reads as part of its settings."""
+    if os.lstat(config).st_size > MAX_SIZE:
+        return
+    text = Path(config).read_text(encoding="utf-8", errors="surrogateescape")
+    for named in _INCLUDE.findall(text):
+        path = os.path.realpath(os.path.join(os.path.dirname(config), named))  # noqa: PTH118, PTH120
+        if is_inside(path, root) and os.path.isfile(path):  # noqa: PTH113
+            yield _place(path, "git")
 
 
 def _site_packages(folder: str) -> list[str]:
@@ -267,105 +323,3 @@ def new_in(folder: str, since: int, until: float) -> Iterator[str]:
                     yield entry.path
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-
-
-MAX_SIZE = 1_000_000
-"""Larger files are not restored, where they cannot be made read-only."""
-MAX_KEPT = 16_000_000
-MAX_ENTRIES = 10_000
-_START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
-
-
-class Mark(NamedTuple):
-    """Changes when a file does; of a folder it is only its identity and name.
-
-    The parent is known by its inode, so that renaming a folder above it makes no difference.
-    """
-
-    parent: int
-    name: str
-    type: int
-    number: int
-    size: int = 0
-    modified: int = 0
-    changed: int = 0
-
-    @property
-    def key(self) -> Key:
-        return self.parent, self.name, self.number
-
-
-class SavedContent(NamedTuple):
-    """A file or symlink, to be restored."""
-
-    mark: Mark
-    mode: int
-    content: bytes
-    """Of a symlink: its target."""
-
-
-def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
-    found: dict[str, Mark] = {}
-    numbers: dict[str, int] = {}
-    for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):
-        parent, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError):
-            if parent not in numbers:
-                numbers[parent] = os.lstat(parent).st_ino
-            found[path] = _mark(numbers[parent], name, os.lstat(path))
-    return found
-
-
-def contents_of(
-    marks: Mapping[str, Mark], known: Mapping[str, SavedContent]
-) -> dict[str, SavedContent]:
-    """Read what can be restored; entries of `known` that are unchanged are reused."""
-    kept = {
-        path: kept_file for path, kept_file in known.items() if marks.get(path) == kept_file.mark
-    }
-    room = MAX_KEPT - sum(len(kept_file.content) for kept_file in kept.values())
-    for path, mark in marks.items():
-        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(MAX_SIZE, room):
-            continue
-        with contextlib.suppress(OSError):
-            kept[path] = _read(path, mark)
-            room -= len(kept[path].content)
-    return kept
-
-
-def _everything_at(place: Autorun) -> Iterator[str]:
-    """The place and all in it; of environments only what Python reads at startup."""
-    path = place.path
-    if place.kind == "environment":
-        yield f"{path}/pyvenv.cfg"
-        for packages in (Path(path), *Path(path).glob("lib*/python*/site-packages")):
-            for pattern in _START_OF_PYTHON:
-                yield from map(str, packages.glob(pattern))
-        return
-    yield path
-    if os.path.islink(path) or (place.kind == "git" and place.key[1] == ".git"):  # noqa: PTH114
-        return
-    seen = 0
-    for folder, folders, files in os.walk(path):
-        yield from (f"{folder}/{name}" for name in (*folders, *files))
-        seen += len(folders) + len(files)
-        if seen > MAX_ENTRIES:
-            return
-
-
-def _mark(parent: int, name: str, facts: os.stat_result) -> Mark:
-    kind = stat.S_IFMT(facts.st_mode)
-    if kind == stat.S_IFDIR:
-        return Mark(parent, name, kind, facts.st_ino)
-    times = facts.st_mtime_ns, facts.st_ctime_ns
-    return Mark(parent, name, kind, facts.st_ino, facts.st_size, *times)
-
-
-def _read(path: str, mark: Mark) -> SavedContent:
-    if mark.type == stat.S_IFLNK:
-        return SavedContent(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
-    if mark.type != stat.S_IFREG:
-        raise OSError("neither a file nor a link")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        return SavedContent(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))

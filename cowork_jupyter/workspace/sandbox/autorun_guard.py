@@ -8,6 +8,7 @@ made at such places is set aside, and what it changed is restored (`clean_up`).
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -19,17 +20,15 @@ from .autorun import (
     Autorun,
     AutorunFinder,
     Key,
-    Mark,
     Opened,
-    SavedContent,
-    contents_of,
+    OpenedFolders,
     followed,
-    marks_of,
     new_in,
     steps,
 )
 from .clean_up import Aftermath, Cleaning, CommandSnapshot, is_in
 from .places import is_inside
+from .saved_content import Mark, SavedContent, contents_of, marks_of
 from .set_aside import Cupboard
 
 _COARSE_CLOCK = 5
@@ -78,7 +77,11 @@ class AutorunGuard:
                 before=before,
                 began=_next_tick(),
             )
-            open_to_it = {path: mark for path, mark in before.items() if not is_in(path, bound)}
+            open_to_it = {
+                path: mark
+                for path, mark in before.items()
+                if not is_in(path, bound) or _has_other_names(path, mark)
+            }
             run.kept = self._kept = contents_of(open_to_it, self._kept)
             for other in self._running:
                 other.opened.append(opened)
@@ -90,19 +93,23 @@ class AutorunGuard:
         """Call when nothing of the command runs any more."""
         with self._lock:
             self._running.remove(run)
-            cleaning = Cleaning(self._root, self._cupboard.new_batch(), run)
-            for _ in range(_MAX_ROUNDS):  # what has its former name back is looked into again
-                returned = len(cleaning.known)
-                self._clean(run, cleaning)
-                if len(cleaning.known) == returned:
-                    break
-            aftermath = cleaning.finish(self._news(run))
+            opened = OpenedFolders()
+            cleaning = Cleaning(self._root, self._cupboard.new_batch(opened), run, opened)
+            try:
+                for _ in range(_MAX_ROUNDS):  # what has its former name back is looked into again
+                    returned = len(cleaning.known)
+                    self._clean(run, cleaning, opened)
+                    if len(cleaning.known) == returned:
+                        break
+                aftermath = cleaning.finish(self._news(run))
+            finally:
+                opened.close_again()
             self._tell_others(run, cleaning)
             return aftermath
 
-    def _clean(self, run: CommandSnapshot, cleaning: Cleaning) -> None:
+    def _clean(self, run: CommandSnapshot, cleaning: Cleaning, opened: OpenedFolders) -> None:
         installs = any(opened.environments for opened in run.opened)
-        found = self._finder.find(None if installs else run.environments, run.began)
+        found = self._finder.find(None if installs else run.environments, run.began, opened)
         was_there = [place for place in found if place.is_known and place.key in run.known]
         detours = self._detours(was_there, run.known | cleaning.known)
         straight = [place for place in was_there if place.path not in detours]
@@ -206,6 +213,14 @@ def _made(
     keys = {place.path: place.key for place in found}
     keys |= {path: mark.key for path, mark in now.items()} | detours
     return sorted((path, key) for path, key in keys.items() if key not in run.known)
+
+
+def _has_other_names(path: str, mark: Mark) -> bool:
+    """By one of those it can be changed although this one is read-only."""
+    try:
+        return mark.type == stat.S_IFREG and os.lstat(path).st_nlink > 1
+    except OSError:
+        return False
 
 
 def _can_be_bound(place: Autorun) -> bool:

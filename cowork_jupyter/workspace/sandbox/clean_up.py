@@ -18,8 +18,9 @@ from typing import Literal, NamedTuple
 from ...domain.redaction import without_surrogates
 from ...domain.set_aside import SetAside
 from ..no_follow import CREATE, is_own, parent_of, remember, write_all
-from .autorun import MAX_SIZE, Key, Listing, Mark, Opened, SavedContent, open_up
+from .autorun import MAX_SIZE, Key, Listing, Opened, OpenedFolders
 from .places import is_inside
+from .saved_content import Mark, SavedContent
 from .set_aside import SetAsideBatch, existed_before
 from .syscalls import rename_new
 
@@ -89,7 +90,10 @@ class CommandSnapshot:
 
 
 class Cleaning:
-    def __init__(self, root: str, batch: SetAsideBatch, run: CommandSnapshot) -> None:
+    def __init__(
+        self, root: str, batch: SetAsideBatch, run: CommandSnapshot, opened: OpenedFolders
+    ) -> None:
+        self._opened = opened
         self._root = root
         self._batch = batch
         self._run = run
@@ -198,7 +202,7 @@ class Cleaning:
         """What is in something new, once what was moved into it has its former place back."""
         if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             return "new"
-        open_up(folder, name)
+        self._opened.add(folder, name)
         found: Literal["new", "old", "ours"] = "new"
         seen = 0
         for _, folders, files, held in os.fwalk(name, dir_fd=folder, follow_symlinks=False):
@@ -211,7 +215,7 @@ class Cleaning:
                     return "ours"
                 if not self._existed(held, entry):
                     if stat.S_ISDIR(facts.st_mode):
-                        open_up(held, entry)
+                        self._opened.add(held, entry)
                     continue
                 if entry in folders:
                     folders.remove(entry)

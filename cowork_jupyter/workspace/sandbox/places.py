@@ -26,7 +26,8 @@ _NEEDED_OF_RUN = (
 )
 """Name resolution, and where some systems keep their programs."""
 
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+"""No terminals: those of other programs are among them."""
 _GRAPHICS = ("nvidia", "dri", "kfd", "dxg")
 
 START_UP_FILES = (

@@ -123,7 +123,7 @@ def missing(powers: Powers, system: str = sys.platform) -> list[str]:
         "the like; these are restored when it ends.": not powers.own_mounts,
         "Commands can change programs and packages of an environment in the workspace; only what "
         "Python runs when it starts (.pth and the like) is restored.": not powers.own_mounts,
-        "Commands can read the shared memory of your other programs "
+        "Commands can read and change the shared memory of your other programs "
         "(needs user namespaces).": not powers.own_mounts,
         "Commands can truncate files elsewhere (needs Linux 6.2).": _old(powers, 3),
         "Commands cannot move files between folders (needs Linux 5.19).": _only_landlock(powers, 2),

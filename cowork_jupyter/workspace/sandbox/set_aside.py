@@ -22,7 +22,7 @@ from typing import Any
 
 from ...domain.set_aside import BroughtBack, StillAside
 from ..no_follow import OPEN_FILE, parent_of, remember, replacing, write_all
-from .autorun import open_up
+from .autorun import OpenedFolders
 from .syscalls import birth_of, rename_new
 
 _LASTS = 30 * 24 * 3600
@@ -42,8 +42,8 @@ class Cupboard:
         self._root = root
         self._folder = folder
 
-    def new_batch(self) -> SetAsideBatch:
-        return SetAsideBatch(self._root, self._folder)
+    def new_batch(self, opened: OpenedFolders) -> SetAsideBatch:
+        return SetAsideBatch(self._root, self._folder, opened)
 
     def bring_back(self, batch_id: str) -> BroughtBack:
         """Move what one command left behind to where it was. Nothing is overwritten."""
@@ -90,7 +90,8 @@ class Cupboard:
 class SetAsideBatch:
     """What one command left behind."""
 
-    def __init__(self, root: str, folder: Path) -> None:
+    def __init__(self, root: str, folder: Path, opened: OpenedFolders) -> None:
+        self._opened = opened
         self.id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
         self._root = root
         self._folder = folder / self.id
@@ -102,7 +103,7 @@ class SetAsideBatch:
         with parent_of(self._root, path) as (folder, name):
             _check_same(folder, name, inode)
             with contextlib.suppress(OSError):
-                open_up(folder, name)  # a folder that may not be written cannot be moved
+                self._opened.add(folder, name)  # a folder that may not be written cannot be moved
             try:
                 self._move_here(path, folder, name)
             except OSError as error:
