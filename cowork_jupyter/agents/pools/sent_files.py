@@ -22,6 +22,7 @@ from ...domain.errors import InvalidInput
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
 from ...tools.text_files import size_text
+from ...workspace.sandbox.set_aside import SET_ASIDE
 
 MAX_BROUGHT = 256_000_000
 MAX_STORE = 4_000_000_000
@@ -170,11 +171,15 @@ class CopiedTree:
 
     def _files(self) -> Iterator[tuple[str, Path]]:
         for folder, names, files in os.walk(self.folder):
-            names[:] = [name for name in names if name not in self._left_out]
+            names[:] = [name for name in names if not self._is_left_out(name)]
             for name in files:
                 file = Path(folder, name)
-                if name not in self._left_out and stat.S_ISREG(file.lstat().st_mode):
+                if not self._is_left_out(name) and stat.S_ISREG(file.lstat().st_mode):
                     yield file.relative_to(self.folder).as_posix(), file
+
+    def _is_left_out(self, name: str) -> bool:
+        """Also what the sandbox has set aside here."""
+        return name in self._left_out or SET_ASIDE in name
 
     def _remove_all_but(self, kept: Collection[str]) -> None:
         folders: list[Path] = []

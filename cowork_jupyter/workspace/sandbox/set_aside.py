@@ -29,7 +29,7 @@ _LASTS = 30 * 24 * 3600
 """Seconds for which it is kept."""
 _BATCH = re.compile(r"\d{8}-\d{6}-[0-9a-f]{16}")
 _INDEX = "set-aside.json"
-_SUFFIX = ".set-aside"
+SET_ASIDE = ".set-aside"
 _CHANGED = ":changed:"
 """Before the digest of what was restored; the folder of what it replaced."""
 _MAX_NAMES = 100
@@ -123,7 +123,7 @@ class SetAsideBatch:
         """Give it a name beside the old one that means nothing to any program."""
         with parent_of(self._root, path) as (folder, name):
             _check_same(folder, name, inode)
-            plain = f"{name.lstrip('.')}{_SUFFIX}"
+            plain = f"{name.lstrip('.')}{SET_ASIDE}"
             for new in (plain, *(f"{plain}-{number}" for number in range(2, _MAX_NAMES))):
                 try:
                     rename_new(folder, name, folder, new)
