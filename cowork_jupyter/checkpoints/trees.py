@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..workspace.no_follow import parent_of
+from ..workspace.sandbox.set_aside import forget_old
 from ..workspace.sandbox.syscalls import birth_of
 from .entries import FileEntry, Identity
 
-_LASTS = 30 * 24 * 3600
-"""Seconds for which it is kept."""
 OTHER_DISK = "it is on another disk than Cowork's records, so it cannot be kept: delete it yourself"
 NOT_KEPT = "it is not kept any more"
 
@@ -58,7 +55,7 @@ class KeptTrees:
         return os.path.lexists(self._folder / _name(entry))
 
     def take(self, root: Path, path: str, entry: FileEntry) -> None:
-        self._forget_old()
+        forget_old(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         with parent_of(root, path) as (folder, name), _explained():
             if identify(folder, name) != entry.identity:
@@ -68,16 +65,6 @@ class KeptTrees:
     def give_back(self, root: Path, path: str, entry: FileEntry) -> None:
         with parent_of(root, path, may_make=lambda _: True) as (folder, name), _explained():
             os.rename(self._folder / _name(entry), name, dst_dir_fd=folder)
-
-    def _forget_old(self) -> None:
-        with suppress(OSError):
-            for tree in self._folder.iterdir():
-                if time.time() - tree.lstat().st_ctime < _LASTS:
-                    continue
-                if tree.is_dir() and not tree.is_symlink():
-                    shutil.rmtree(tree, ignore_errors=True)
-                else:
-                    tree.unlink()
 
 
 def _name(entry: FileEntry) -> str:

@@ -147,16 +147,21 @@ class SetAsideBatch:
             return ""
         self._folder.mkdir(parents=True, exist_ok=True)
         _write_index(self._folder, self._root, self._items)
-        _forget_old(self._folder.parent)
+        forget_old(self._folder.parent)
         return self.id
 
 
-def _forget_old(folder: Path) -> None:
+def forget_old(folder: Path) -> None:
+    """Delete what was moved into a folder too long ago."""
     with contextlib.suppress(OSError):
-        for batch in folder.iterdir():
+        for kept in folder.iterdir():
             with contextlib.suppress(OSError):
-                if time.time() - batch.stat().st_mtime > _LASTS:
-                    shutil.rmtree(batch, ignore_errors=True)
+                if time.time() - kept.lstat().st_ctime < _LASTS:
+                    continue
+                if kept.is_dir() and not kept.is_symlink():
+                    shutil.rmtree(kept, ignore_errors=True)
+                else:
+                    kept.unlink()
 
 
 def existed_before(folder: int, name: str, since: int, known: Sequence[int] | set[int]) -> bool:

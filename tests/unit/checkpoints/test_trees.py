@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import trees
 from cowork_jupyter.checkpoints.entries import Change, changes_from_bytes, changes_to_bytes
 from cowork_jupyter.checkpoints.rollback import BY_USER, NOT_EMPTY
 from cowork_jupyter.checkpoints.store import Checkpoint
 from cowork_jupyter.checkpoints.trees import NOT_KEPT, OTHER_DISK, KeptTrees
+from cowork_jupyter.workspace.sandbox import set_aside
 
 from .conftest import Site, why
 from .test_rollback import tree
@@ -117,8 +117,8 @@ def test_what_cannot_be_moved_stays(made: Site, monkeypatch: pytest.MonkeyPatch)
 def test_it_is_kept_for_a_month(made: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = made.roll_back("cp")
     record_rollback(made, taken.changes)
-    monkeypatch.setattr(trees, "_LASTS", -1)
-    made.state.trees._forget_old()
+    monkeypatch.setattr(set_aside, "_LASTS", -1)
+    set_aside.forget_old(made.state.trees._folder)
     again = made.roll_back("back")
     assert set(why(again.skipped).values()) == {NOT_KEPT}
     assert again.restored == ["new", "plain.txt"]
