@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_BODY_SIZE = 8 * 1024 * 1024
 JUPYTER_PARAMETERS = {"token", "_xsrf", "no_track_activity"}
+_EXACT = 2**53
+"""Up to here, all integers are floats of their own."""
 """Query parameters that are meant for the Jupyter server."""
 M = TypeVar("M", bound=BaseModel)
 
@@ -145,23 +147,24 @@ def parse_body(raw: bytes, model: type[M], roles: RoleCatalog) -> M:
     """Raises InvalidInput naming each bad field. `roles` are the roles there are.
 
     Parsed twice: first to recognise malformed JSON, then strictly, so that `"yes"` is no boolean.
+    In between, `2.0` becomes 2, which for JSON is the same number.
     """
     raw = raw or b"{}"
     if len(raw) > MAX_BODY_SIZE:
         raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
     try:
-        json.loads(raw, parse_float=_finite, parse_constant=_finite)
+        parsed = json.loads(raw, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         raise MalformedRequest("The body is not valid JSON.") from None
     with _readable_errors():
-        return model.model_validate_json(raw, strict=True, context=roles)
+        return model.model_validate_json(json.dumps(parsed), strict=True, context=roles)
 
 
 def _finite(number: str) -> float:
     """No JSON parser would read others back."""
     if not math.isfinite(value := float(number)):
         raise MalformedRequest(f"The body holds {number}, which is no finite number.")
-    return value
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def drop_jupyter_parameters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:

@@ -278,8 +278,9 @@ def test_asking_is_answered_by_the_planner_of_a_second_plan(
     cells.run("%%plan --wait\nWrite a file", "c1")
     with live_page(server, NOTEBOOK) as person:
         person.run(cells, "%%act --wait", "c2")
-    second = cells.run("%%plan --wait\nWrite another file", "c3").card
-    asked = cells.run("from cowork_jupyter import Cowork\nCowork().ask('Do it better')", "c4")
+        person.run(cells, "%cowork role planner", "c3")
+    second = cells.run("%%plan --wait\nWrite another file", "c4").card
+    asked = cells.run("from cowork_jupyter import Cowork\nCowork().ask('Do it better')", "c5")
     assert asked.card["role"] == "planner"
     plans = get(server, f"context/{second['context_id']}/plans")["items"]
     assert [(one["goal"], one["revision"]) for one in plans] == [

@@ -103,6 +103,12 @@ async def test_effects_of_another_job_are_not_found(api: Api) -> None:
     await api.refused("GET", "jobs/job_none/effects", status=404)
 
 
+async def test_an_integer_may_be_written_as_json_writes_it(api: Api) -> None:
+    cell = {"notebook": NOTEBOOK, "cell_id": "c1", "source": ""}
+    await api.refused("POST", "cell-effects", {**cell, "execution_count": 1.5}, status=422)
+    await api.refused("POST", "cell-effects", {**cell, "execution_count": 1.0}, status=404)
+
+
 async def ran(place: Place, code: str) -> int:
     """Run by hand; the number that the cell then has."""
     await run_by_hand(place, code)

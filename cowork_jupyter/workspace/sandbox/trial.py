@@ -22,7 +22,7 @@ from .home import find_homes
 from .promises import Promised
 from .sandbox import Launch, Sandbox
 
-_ATTACKER = Path(__file__).with_name("trial_attacker.py")
+_ATTACKER = Path(__file__).with_name("inside") / "attacker.py"
 _SECONDS = 30
 _PAUSE = 0.3
 """Seconds in which a program that still runs would write again."""

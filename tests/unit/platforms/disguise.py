@@ -95,6 +95,7 @@ def wear(system: System) -> None:
     sys.modules.update(copies)
     sys.meta_path.insert(0, _Missing(system.modules))
     sys.addaudithook(_no_proc)
+    os.environ["PATH"] = str(Path(sys.executable).parent)  # without programs that only Linux has
 
 
 def _originals() -> dict[str, ModuleType]:

@@ -20,7 +20,7 @@ PACKAGE = "cowork_jupyter"
 
 
 def modules() -> Iterator[str]:
-    """All of ours, but for what is sent to kernels as text and does its work when it is loaded."""
+    """All of ours, but for what runs by itself inside a kernel or a sandbox."""
     found = find_spec(PACKAGE)
     assert found
     assert found.origin
