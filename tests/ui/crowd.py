@@ -21,7 +21,7 @@ from .lab import TOKEN, LabServer
 from .person import until_ready
 
 CARDS = 30
-PER_PAGE = {"inbox", "health", "roles", "context"}
+PER_PAGE = {"inbox", "health", "roles", "context", "cell-recorder"}
 """What a page asks for itself, each at most once, however many cards it has."""
 PILL = re.compile(r"context/\w+/role")
 """Likewise: who gets the next message of the conversation in view."""

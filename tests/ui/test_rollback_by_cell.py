@@ -135,7 +135,7 @@ def test_only_what_the_agent_changed_goes_back(
     press(run, "Roll back now")
     expect(run).to_contain_text("Rolled back.")
     expect_cells(page, mine, "b = 2", "c = 3", both)
-    expect(run).to_contain_text(f"{name}: you also changed cell 4")
+    expect(run).to_contain_text(f"Cell 4 of {name}: someone else changed it too")
     screenshot(page, "by-cell-done")
 
     press(run, "Close")
