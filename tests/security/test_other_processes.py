@@ -157,13 +157,14 @@ async def test_a_command_may_limit_itself_and_what_it_has_started(cage: Cage) ->
     code = """
 import os, resource, subprocess
 resource.prlimit(0, resource.RLIMIT_NOFILE, (50, 60))
-os.setpriority(os.PRIO_PROCESS, 0, 3)
+before = os.nice(0)
+os.setpriority(os.PRIO_PROCESS, 0, before + 3)
 os.sched_setaffinity(0, os.sched_getaffinity(0))
-print("itself", resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0))
+print("itself", resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0) - before)
 child = subprocess.Popen(["sleep", "60"])
 resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (40, 60))
 resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (30, 30))
-os.setpriority(os.PRIO_PROCESS, child.pid, 4)
+os.setpriority(os.PRIO_PROCESS, child.pid, before + 4)
 print("its child", resource.prlimit(child.pid, resource.RLIMIT_NOFILE))
 """
     said = await cage.python(code)
