@@ -97,7 +97,7 @@ class AgentFactory:
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
         log = RunLog(self.journal, job.context_id, job.id, role)
-        day = None if self.llm.model.is_guide else self.day
+        day = self.day if self.llm.model.traits.spends_tokens else None
         return JobBudget(job, self.settings, log, self.tools.user, day)
 
     async def run(
@@ -193,15 +193,15 @@ class _AgentRun:
             self.log.event(_role_unknown(role))
         if self.base is None:
             self.log.event(_prompt_missing(prompt_id))
-        # That a skill is listed is not yet a use of it, and the guide reads no instructions.
-        unread = {"skill", "instructions"} if self._is_guide else {"skill"}
+        # That a skill is listed is not yet a use of it.
+        unread = {"skill"} if self._reads_prompt else {"skill", "instructions"}
         used = [text.about for text in self.parts.guidance if text.about.kind not in unread]
         if used:
             self.log.event(GuidanceUsed(items=used))
 
     @property
-    def _is_guide(self) -> bool:
-        return self.factory.llm.model.is_guide
+    def _reads_prompt(self) -> bool:
+        return self.factory.llm.model.traits.reads_prompt
 
     async def _session(self) -> ModelSession:
         factory, llm = self.factory, self.factory.llm
@@ -253,7 +253,7 @@ class _AgentRun:
         said = message.data if isinstance(message.data, TextData) else TextData()
         # What a server wrote points at nothing: only the user may have things read unasked.
         found = await look_up(scope, "" if said.prompt else message.text, room, count)
-        if said.skill and not self._is_guide:  # which reads no guidance
+        if said.skill and self._reads_prompt:
             found.guidance = self._skill_text(said.skill, room)
         return found
 
@@ -275,7 +275,7 @@ class _AgentRun:
             tools.gate.notebooks,
             tools.workspace,
             session.notes,
-            may_object=not self._is_guide,
+            may_object=self._reads_prompt,
         )
         runner = ToolRunner(tools, self.log, self.step, self.limits.waiting, figures=figures)
         if self.resources:
@@ -325,9 +325,9 @@ class _AgentRun:
         )
 
     def _wanted_files(self, runner: ToolRunner) -> tuple[str, ...]:
-        """The guide reports itself what it wrote; who may not write is asked for nothing."""
-        may_write = self.log.role.permits([Permission.CREATE_FILES]) and not self._is_guide
-        if self.step is not None or not may_write:
+        """Who may not write, or hears no objection, is asked for nothing."""
+        may_write = self.log.role.permits([Permission.CREATE_FILES])
+        if self.step is not None or not (may_write and self._reads_prompt):
             return ()
         return wanted_files(self.request, runner.exists)
 

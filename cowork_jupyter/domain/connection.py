@@ -53,8 +53,12 @@ class Connection:
     """The provider that the user chose: its key in the environment is for its own address."""
 
     @property
-    def is_guide(self) -> bool:
+    def is_built_in(self) -> bool:
         return not (self.base_url or self.model or self.local)
+
+    def serves(self, model: str) -> bool:
+        """As far as can be said without asking a server."""
+        return not self.is_built_in or model in ("", BUILT_IN)
 
     @property
     def place(self) -> str:
@@ -63,9 +67,9 @@ class Connection:
     @property
     def name(self) -> str:
         """Display name; empty if only the server knows."""
-        return BUILT_IN if self.is_guide else self.model
+        return BUILT_IN if self.is_built_in else self.model
 
     @property
     def source(self) -> ConnectionSource:
         """Who configured it; only the user's own choice can be undone in the UI."""
-        return "built-in" if self.is_guide else self.fields.source
+        return "built-in" if self.is_built_in else self.fields.source

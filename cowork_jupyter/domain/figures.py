@@ -17,9 +17,6 @@ from .base_models import EXACT, NullTolerantModel, SparseModel
 from .data import Data
 
 MAX_ASSUMPTIONS = 20
-MAX_ALTERNATIVES = 4
-OR_INSTEAD = ". It could also be: "
-"""Separates an assumption's text from its alternatives, which are divided by `; `."""
 AssumptionStatus = Literal["open", "confirmed", "corrected"]
 
 
@@ -59,9 +56,7 @@ class Assumption(SparseModel, NullTolerantModel):
     def _from_words(cls, raw: Any, info: ValidationInfo) -> Any:
         """Models often write only the text, or invent a status."""
         if isinstance(raw, str):
-            text, _, others = raw.partition(OR_INSTEAD)
-            listed = [part.strip() for part in others.rstrip(" .").split("; ") if part.strip()]
-            return {"text": text, "alternatives": listed[:MAX_ALTERNATIVES]}
+            return {"text": raw}
         if not isinstance(raw, dict) or info.context == EXACT:
             return raw
         return raw if raw.get("status") in get_args(AssumptionStatus) else {**raw, "status": "open"}

@@ -162,6 +162,7 @@ class QuestionData(Data, Question):
     """A question; `id` is that of the inquiry, if anybody can be asked."""
 
     id: str | None = None
+    unused: list[str] = []
 
 
 class ReviewData(Data, Review):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from .base_models import NullTolerantModel
 from .figures import Assumptions
@@ -45,6 +46,8 @@ class Question(NullTolerantModel):
     options: list[Option] = []
     default: str | None = None
     allow_custom: bool = False
+    unused: SkipJsonSchema[list[str]] = []
+    """Words of the request that the guide did not use. No model is told of it."""
 
     def accepts(self, value: str) -> bool:
         """Without options, any text is an answer."""

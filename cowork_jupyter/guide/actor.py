@@ -3,62 +3,99 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..domain.errors import NotFound
 from ..domain.plurals import count_of
 from . import texts
-from .answers import answer_question, corrected_request
-from .code import Choices, CodeCell, cells_for, packages_for, script_name
-from .findings import findings, ranges
+from .answers import answer
+from .code import Choices, cells_for, chart_file, draws, packages_for, script_name
+from .findings import findings
 from .interpretation import interpret
 from .notebook import cells_in, explain_cells, moves, notebook_intent
+from .reading import is_question, step_title
 from .request import Request
-from .runner import CodeFailed, CodeRunner, NoRunner, find_runner
-from .script import CallResult, Script
-from .smalltalk import small_talk
+from .runner import CodeFailed, CodeRunner, NoRunner, ask_for_pandas, find_runner
+from .script import Script
 from .sources import all_files, notebook_for
-from .understanding.understand import step_title
+from .tables import Table
 
-_MAX_TRIES = 6
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
-_EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
-_BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string|ragged lines")
-_BAD_BYTES = re.compile(r"UnicodeDecodeError|invalid utf-?8", re.IGNORECASE)
-_BAD_VALUES = re.compile(
-    r"datetimelike values|no numeric data to plot|reduction|could not convert string|"
-    r"unsupported operand|agg function failed|could not parse|TypeError|InvalidOperationError"
-)
-_REPEATED_KEYS = re.compile(r"not a (?:many-to-one|one-to-one) merge|did not fulfill m:1")
-_KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match")
+_WRITING = {"create_file", "insert_cell"}
 _ERROR = re.compile(r"^[ \t]*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+_KEY_TYPES = re.compile(r"trying to merge on|datatypes of join keys don't match")
+_MAX_CHARTS = 20
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
-# what the guide does when an optional package is missing
-_NO_CHART = dict.fromkeys(("matplotlib", "seaborn", "plotly"), "I show the numbers without a chart")
-_WITHOUT = {**_NO_CHART, "sklearn": "I can only score a guess by group"}
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """An error that the user may decide to go on with: a check that fails is never weakened."""
+
+    error: re.Pattern[str]
+    choice: str  # the field of `Choices` that goes on
+    question: str
+    consequence: str
+    label: str
+
+
+_DOUBTS = (
+    _Doubt(
+        re.compile(r"UnicodeDecodeError|invalid utf-?8", re.IGNORECASE),
+        "replace_bytes",
+        "Some characters in {table} cannot be read. Go on?",
+        "They would become �.",
+        "Replace these characters",
+    ),
+    _Doubt(
+        re.compile(r"not a (?:many-to-one|one-to-one) merge"),
+        "repeated_keys",
+        "Some values of {key} are more than once in {other}. Join nevertheless?",
+        "Rows that find several matches would become several rows, and be counted so.",
+        "Keep every match",
+    ),
+    _Doubt(
+        re.compile(
+            r"datetimelike values|no numeric data to plot|reduction|could not convert string|"
+            r"unsupported operand|agg function failed|could not parse|TypeError"
+        ),
+        "coerce",
+        "Some values in {table} are not what their column holds. Leave them out?",
+        "They would count as missing.",
+        "Count them as missing",
+    ),
+)
+_TEXT_SUMS = "TypeError: some values are texts."
+
+
+class _Stopped(Exception):
+    """The work cannot go on, or the user stopped it."""
 
 
 def act(script: Script) -> str:
-    text = corrected_request(script.run.request) or script.run.request
+    text = script.run.request
     intent = notebook_intent(text)
     if intent == "order":
         return reorder_notebook(script, text)
     if intent == "explain":
         return explain_notebook(script, text)
-    talk = "" if script.run.is_step else small_talk(script, text)
-    if talk:
-        return talk
+    if texts.is_talk(text) and not script.run.is_step:
+        return texts.what_i_can_do()
     meaning = interpret(script, text)
-    answer = "" if script.run.is_step else answer_question(script, text, meaning)
-    if answer:
-        return answer
+    is_answered = is_question(text) or not script.conversation.tools & _WRITING
+    if is_answered and not script.run.is_step:
+        answers = [answer(script, request) for request in meaning.requests]
+        if all(answers):
+            return texts.answered(answers, meaning.notes)
+    ask_for_pandas(script)
     try:
         runner = find_runner(script)
         reports: list[str] = []
+        moved: dict[str, str] = {}
         for request in meaning.requests:
             if reports:
                 runner.start_request()
-            reports.append(_run_request(request, runner))
+            reports.append(_run_request(_reading_moved(request, moved), runner, moved))
         return "\n\n".join(reports)
     except NoRunner as why:
         script.fail(f"I cannot run code: {why}")
@@ -66,38 +103,37 @@ def act(script: Script) -> str:
         script.fail(str(why))
 
 
-class _Stopped(Exception):
-    """The work cannot go on, or the user stopped it."""
+def _reading_moved(request: Request, moved: dict[str, str]) -> Request:
+    """It reads what was written before it, wherever that went."""
+
+    def at(table: Table) -> Table:
+        return replace(table, path=moved.get(table.path, table.path))
+
+    return replace(request, table=at(request.table), other=request.other and at(request.other))
 
 
-def _run_request(request: Request, runner: CodeRunner) -> str:
-    for package in packages_for(request, runner.style):
+def _run_request(request: Request, runner: CodeRunner, moved: dict[str, str]) -> str:
+    for package in packages_for(request):
         if package not in runner.style.packages:
             _ask_package(runner, package)
-    choices = _check_output(request, runner)
-    for _try in range(_MAX_TRIES):
+    output, chart = _output(request, runner), _chart(request, runner)
+    choices = Choices(output, chart, repeated_keys=request.keeps_matches)
+    while True:
         cells = cells_for(request, runner.style, choices)
         try:
             outputs = runner.run(cells, script_name(request))
         except CodeFailed as failed:
-            choices = _recover(request, runner, choices, failed.result)
+            choices = _decide(request, runner, choices, failed.result.text)
             continue
         # Strings in a numeric column get concatenated instead of summed.
         is_sum = request.verb in ("aggregate", "compare")
-        if is_sum and not choices.coerce and any(output.is_text for output in outputs):
-            choices = replace(choices, coerce=True)
+        if is_sum and any(output.is_text for output in outputs):
+            choices = _decide(request, runner, choices, _TEXT_SUMS)
             continue
-        written = choices.output or request.output_file
-        lines = findings(request, outputs, written) or _result_ranges(runner, cells)
+        moved[request.output_file] = choices.output
+        lines = findings(request, outputs, choices.output)
         lines += [f"chart saved to {cell.saved}" for cell in cells if cell.saved]
         return texts.report(step_title(request), lines)
-    raise _Stopped(f"This failed {_MAX_TRIES} times. I give up.")
-
-
-def _result_ranges(runner: CodeRunner, cells: list[CodeCell]) -> list[str]:
-    tables = [cell.result for cell in cells if cell.kind == "frame" and cell.result in cell.names]
-    looked = runner.inspect(tables[0]) if tables else None
-    return ranges(looked) if looked else []
 
 
 def error_in(output: str) -> str:
@@ -105,61 +141,76 @@ def error_in(output: str) -> str:
     return found[-1].strip() if found else texts.first_line(output)
 
 
-def _check_output(request: Request, runner: CodeRunner) -> Choices:
-    """Ask before overwriting; the code may overwrite its own file when it runs again.
+def _decide(request: Request, runner: CodeRunner, choices: Choices, output: str) -> Choices:
+    doubt = next((each for each in _DOUBTS if each.error.search(output)), None)
+    if _KEY_TYPES.search(output):
+        raise _Stopped(
+            f"I did not join: `{request.columns[0]}` and `{request.columns[-1]}` are of different "
+            "types, such as numbers and texts."
+        )
+    if doubt is None or getattr(choices, doubt.choice):
+        raise _Stopped(f"The code failed: {error_in(output)}")
+    places = {"table": request.table.path, "key": "", "other": ""}
+    if request.other:
+        places |= {"key": request.columns[-1], "other": request.other.path}
+    answer = runner.script.ask(
+        doubt.question.format(**places),
+        f"{doubt.consequence} {error_in(output)}",
+        {"stop": "Stop here", "go on": doubt.label},
+    )
+    if answer == "go on":
+        decided: dict[str, Any] = {doubt.choice: True}
+        return replace(choices, **decided)
+    raise _Stopped(f"I stopped: {error_in(output)}")
+
+
+def _output(request: Request, runner: CodeRunner) -> str:
+    """The file to write, if any; asks before an existing one is overwritten.
 
     An empty file that the plan names is what a failed attempt left, as on a full disk.
     """
     path, script = request.output_file, runner.script
-    if not path or not script.has_tools("get_file_info"):
-        return Choices()
-    found = script.call("get_file_info", path=path)
-    is_empty = found.facts.get("info", {}).get("bytes") == 0
-    if found.code == NotFound.code or (is_empty and path in script.run.files):
-        return Choices(overwrite=True)
-    if not found.ok:
-        return Choices()
-    return _ask_overwrite(runner, Choices(), runner.style.path(path))
+    while path:
+        found = script.call("get_file_info", path=path)
+        is_empty = found.facts.get("info", {}).get("bytes") == 0
+        if found.code == NotFound.code or (is_empty and path in script.run.files):
+            break
+        if not found.ok:
+            raise _Stopped(f"I cannot write `{path}`: {texts.first_line(found.text)}")
+        stem, _, suffix = path.rpartition(".")
+        other = f"{stem}_2.{suffix}"
+        labels = {"other": f"Write to {other} instead", "overwrite": "Overwrite it"}
+        answer = script.ask(
+            f"{path} already exists. Overwrite it?",
+            "What is in it would be lost.",
+            labels | {"stop": "Stop here"},
+        )
+        if answer == "overwrite":
+            break
+        if answer != "other":
+            raise _Stopped(f"I stopped because `{path}` already exists.")
+        path = other
+    return path
 
 
-def _recover(request: Request, runner: CodeRunner, choices: Choices, result: CallResult) -> Choices:
-    text = result.text
-    if missing := _NO_MODULE.search(text):
-        _ask_package(runner, missing[1].partition(".")[0])
-        return choices
-    if exists := _EXISTS.search(text):
-        return _ask_overwrite(runner, choices, exists[1])
-    if _BAD_BYTES.search(text) and not choices.replace_bytes:
-        return replace(choices, replace_bytes=True)
-    if _BAD_LINES.search(text) and not choices.cut_lines:
-        return _ask_lines(request, runner, choices, error_in(text))
-    if _REPEATED_KEYS.search(text) and not choices.repeated_keys:
-        return replace(choices, repeated_keys=True)
-    if _KEY_TYPES.search(text) and not choices.keys_as_text:
-        return replace(choices, keys_as_text=True)
-    if _BAD_VALUES.search(text) and not choices.coerce:
-        return replace(choices, coerce=True)
-    raise _Stopped(f"The code failed: {error_in(text)}")
-
-
-def _ask_lines(request: Request, runner: CodeRunner, choices: Choices, error: str) -> Choices:
-    answer = runner.script.ask(
-        f"Some lines in {request.table.path} do not match its columns. Read it anyway?",
-        error,
-        {"skip": "Cut off the extra fields", "stop": "Stop here"},
-    )
-    if answer == "skip":
-        return replace(choices, cut_lines=True)
-    raise _Stopped(f"I did not read `{request.table.path}`: {error}")
+def _chart(request: Request, runner: CodeRunner) -> str:
+    """A file that is not there yet, if a chart is drawn that no notebook would show."""
+    if not runner.style.saves_charts or not draws(request):
+        return ""
+    stem = chart_file(request)
+    for path in (f"{stem}.png", *(f"{stem}_{number}.png" for number in range(2, _MAX_CHARTS))):
+        if runner.script.call("get_file_info", path=path).code == NotFound.code:
+            return path
+    raise _Stopped(f"There are too many files named like `{stem}.png`.")
 
 
 def _ask_package(runner: CodeRunner, package: str) -> None:
     name = _INSTALLED_AS.get(package, package)
     options = {"install": f"Install {name}", "stop": "Stop here"}
     why = "I need it for this."
-    if package in _WITHOUT:
+    if package == "matplotlib":
         options = {"without": "Continue without it", **options}
-        why = f"Without it, {_WITHOUT[package]}."
+        why = "Without it, I show the numbers without a chart."
     answer = runner.script.ask(f"The package {name} is not installed. Install it?", why, options)
     if answer == "without":
         runner.use_packages(runner.style.packages - {package})
@@ -170,21 +221,6 @@ def _ask_package(runner: CodeRunner, package: str) -> None:
     if not installed.ok:
         raise _Stopped(f"I could not install {name}: {error_in(installed.text)}")
     runner.use_packages(runner.style.packages | {package})
-
-
-def _ask_overwrite(runner: CodeRunner, choices: Choices, path: str) -> Choices:
-    stem, _, suffix = path.rpartition(".")
-    other = f"{stem}_2.{suffix}"
-    answer = runner.script.ask(
-        f"{path} already exists. Overwrite it?",
-        "What is in it would be lost.",
-        {"other": f"Write to {other} instead", "overwrite": "Overwrite it", "stop": "Stop here"},
-    )
-    if answer == "overwrite":
-        return replace(choices, overwrite=True)
-    if answer == "other":
-        return replace(choices, output=other)
-    raise _Stopped(f"I stopped because `{path}` already exists.")
 
 
 def explain_notebook(script: Script, text: str) -> str:

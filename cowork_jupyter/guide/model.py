@@ -5,21 +5,27 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator
+from typing import Any
 
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
+from ..domain.suggestions import SuggestionDone, SuggestionRequest
 from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
+from ..llm.client import ModelTraits
 from . import actor, planner, reviewing
-from .script import GuideReply, Script, read_run
+from .script import GuideReply, Memory, Script, read_run
 from .texts import what_i_can_do
 
 NAME = BUILT_IN
 
 
 class Guide:
+    def __init__(self) -> None:
+        self._memory = Memory()
+
     def reply(self, conversation: Conversation) -> str:
         """The next tool call, plan, question, review, step result, or text."""
-        script = Script(read_run(conversation), conversation)
+        script = Script(read_run(conversation), conversation, self._memory)
         formats = conversation.role.spec.formats
         try:
             if "plan" in formats:
@@ -34,10 +40,30 @@ class Guide:
 _PIECE = re.compile(r"\S+\s*|\s+")
 
 
+def propose_fix(
+    request: SuggestionRequest, variables: tuple[Any, ...], files: tuple[str, ...]
+) -> SuggestionDone:
+    from .fixes import FailingCell, propose  # takes a while to import
+
+    assert request.error is not None
+    failed = FailingCell(
+        source=request.source,
+        error=request.error,
+        cell_id=request.cell_id,
+        cells=tuple(request.cells),
+        variables=variables,
+        files=files,
+        tried=frozenset(request.tried),
+    )
+    fix = propose(failed)
+    usage = Usage(model=NAME)
+    return SuggestionDone(source=fix.source or "", explanation=fix.why, usage=usage)
+
+
 class GuideModel:
     base_url = ""
     name = NAME
-    is_guide = True
+    traits = ModelTraits(reads_prompt=False, spends_tokens=False, propose_fix=propose_fix)
 
     def __init__(self) -> None:
         self._guide = Guide()
@@ -51,7 +77,7 @@ class GuideModel:
         if known:  # a review of a long notebook takes a second or two, in which others go on
             reply = await asyncio.to_thread(self._guide.reply, known())
         else:
-            reply = what_i_can_do(is_step=False)
+            reply = what_i_can_do()
         for piece in _PIECE.findall(reply):
             yield TextChunk(piece)
         yield Finished("stop")

@@ -10,38 +10,22 @@ from typing import Any
 from ..domain.contexts import DONE
 from . import texts
 from .actor import explain_notebook
-from .answers import answer_question, corrected_request, list_assumptions
+from .answers import answer
 from .code import script_name
-from .interpretation import interpret, remembered_gaps
+from .interpretation import interpret
 from .notebook import cells_in, moves, notebook_intent
-from .request import Gaps, Request
-from .runner import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
+from .reading import is_question, sentence, step_title
+from .request import Request
+from .runner import SCRIPT_TOOLS, ask_for_pandas, tools_for
 from .script import Script
-from .smalltalk import small_talk
 from .sources import all_files, notebook_for
-from .tables import Table
-from .understanding.request_builder import gaps_in
-from .understanding.sentences import GAPS
-from .understanding.understand import step_title
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
-_ABOUT_GAPS = re.compile(r"missing|gaps|\bnan|fehlende", re.IGNORECASE)
-_LARGE = 500_000
-_REASONS = {
-    "profile": "Later steps build on what the table actually contains.",
-    "columns": "Shows what there is to work with.",
-    "preview": "Shows the rows as they are.",
-    "aggregate": "Answers it with the numbers of the whole table.",
-    "compare": "Shows what changed, and where it changed most.",
-    "distribution": "Shows the range, the typical values and the outliers.",
-    "relate": "Shows whether both go together.",
-    "outliers": "Shows values far from the others.",
-    "missing": "Shows where values are missing.",
-    "duplicates": "Shows rows that are there more than once.",
-    "clean": "Leaves the original unchanged and counts what it removes or changes.",
-    "join": "Keeps and counts rows without a match.",
-    "model": "Shows whether the other columns predict better than a constant guess.",
-}
+# how the service reports an assumption that the user corrected
+_CORRECTION = re.compile(r"Wrong assumption: [^\n]*\nInstead: (?P<instead>.*)", re.DOTALL)
+
+_LOOKS = "It only looks: no file is changed."
+_WRITES = "It writes a new file; the tables that it reads stay as they are."
 
 
 def plan(script: Script) -> str:
@@ -51,22 +35,24 @@ def plan(script: Script) -> str:
         return explain_notebook(script, text)
     if intent == "order":
         return _order(script, text)
-    talk = small_talk(script, text)
-    if talk:
-        return talk
+    if texts.is_talk(text):
+        return texts.what_i_can_do()
     meaning = interpret(script, text)
-    answer = "" if script.run.replans else answer_question(script, text, meaning)
-    if answer:
-        return answer
-    requests = [_with_gaps(script, request, text) for request in meaning.requests]
-    goal = " ".join([text, *_gaps_chosen(requests, text)])
+    if is_question(text) and not script.run.replans:
+        answers = [answer(script, request) for request in meaning.requests]
+        if all(answers):
+            return texts.answered(answers, meaning.notes)
+    ask_for_pandas(script)
     finished = _finished(script)
-    requests = [request for request in requests if step_title(request) not in finished]
+    requests = [each for each in meaning.requests if step_title(each) not in finished]
     if not requests:
-        script.fail(texts.what_i_can_do(is_step=False))
-    tools, notebook = _tools(script)
-    steps = [_step(request, tools, notebook) for request in requests]
-    return _as_plan(goal, steps, _risks(requests), requests, list_assumptions(requests, meaning))
+        script.refuse("Every step of this plan is done.")
+    tools = tools_for(script)
+    steps = [_step(script, request, tools) for request in requests]
+    # What was asked is not asked again when the rest is planned anew, or something added.
+    asked = bool(script.run.answers)
+    goal = "; ".join(map(sentence, meaning.requests)) if asked else text
+    return _as_plan(goal, steps, _risks(requests), meaning.notes)
 
 
 def _finished(script: Script) -> set[str]:
@@ -78,85 +64,38 @@ def _finished(script: Script) -> set[str]:
 def _request(script: Script) -> str:
     """A request that only adds something extends the current goal."""
     run = script.run
-    plan = script.conversation.plan
-    corrected = corrected_request(run.request, [step.action for step in plan.steps] if plan else [])
-    if corrected:
-        return corrected
+    if corrected := _CORRECTION.match(run.request):
+        return corrected["instead"].strip()
     return f"{run.goal}; {run.request}" if run.goal and _ADDS.search(run.request) else run.request
 
 
-def _with_gaps(script: Script, request: Request, text: str) -> Request:
-    """Ask what to do with missing values unless it was said or done before."""
-    if request.verb != "clean" or not _leaves_gaps_open(text):
-        return request
-    chosen = remembered_gaps(script, request.table.path) or script.ask(
-        "What should I do with missing values?",
-        "Completely empty rows and columns are removed either way.",
-        {
-            "keep": "Keep them as empty cells",
-            "drop": "Drop every row that has one",
-            "fill": "Fill numbers with the median, everything else with the most frequent value",
-        },
-    )
-    gaps: Gaps = next((gap for gap in GAPS if gap == chosen), "keep")
-    return Request("clean", request.table, gaps=gaps)
-
-
-def _leaves_gaps_open(text: str) -> bool:
-    return gaps_in(text) is None and _ABOUT_GAPS.search(text) is not None
-
-
-def _gaps_chosen(requests: Sequence[Request], text: str) -> list[str]:
-    """The user's choice becomes part of the goal, so that nobody asks again."""
-    chosen = [GAPS[request.gaps] for request in requests if request.verb == "clean"]
-    return [f"({choice})" for choice in chosen[:1] if _leaves_gaps_open(text)]
-
-
-def _tools(script: Script) -> tuple[tuple[str, ...], str]:
-    """Cells if the notebook has a kernel, else a kernel, else scripts."""
-    notebook = script.conversation.notebook
-    if not script.has_tools("list_variables"):
-        return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
-    if not notebook:
-        return (KERNEL_TOOLS if script.call("list_variables").ok else SCRIPT_TOOLS), ""
-    if script.call("list_variables", path=notebook).code == NO_KERNEL:
-        return SCRIPT_TOOLS, ""
-    return CELL_TOOLS, notebook
-
-
-def _step(request: Request, tools: Sequence[str], notebook: str) -> dict[str, Any]:
-    code = f"{script_name(request)}.py" if tools == SCRIPT_TOOLS else ""
-    other = request.other.path if request.other else ""
-    files = [notebook, request.table.path, other, request.output_file, code]
+def _step(script: Script, request: Request, tools: Sequence[str]) -> dict[str, Any]:
+    notebook, code = script.conversation.notebook, ""
+    if tools == SCRIPT_TOOLS:
+        notebook, code = "", f"{script_name(request)}.py"
+    tables = [table for table in (request.table, request.other) if table]
+    read = [table.path for table in tables if not table.is_variable]
     return {
         "action": step_title(request),
-        "reason": _REASONS[request.verb],
+        "reason": _WRITES if request.output_file else _LOOKS,
         "tools_needed": list(tools),
-        "files": [path for path in files if path],
-        "estimated_time": "~10 s",
+        "files": [path for path in (notebook, *read, request.output_file, code) if path],
     }
 
 
 def _as_plan(
-    goal: str,
-    steps: list[dict[str, Any]],
-    risks: list[str],
-    requests: Sequence[Request] = (),
-    assumptions: Sequence[str] = (),
+    goal: str, steps: list[dict[str, Any]], risks: list[str], assumptions: Sequence[str] = ()
 ) -> str:
-    for format_number, step in enumerate(steps, 1):
-        step |= {"id": str(format_number), "step_number": format_number}
+    for number, step in enumerate(steps, 1):
+        step |= {"id": str(number), "step_number": number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
-        step["depends_on"] = [str(format_number - 1)] if format_number > 1 else []
-    needs = ["scikit-learn; without it, only a guess by group is scored"]
+        step["depends_on"] = [str(number - 1)] if number > 1 else []
     made = {
         "type": "plan",
         "format_version": "1.0",
         "goal": " ".join(goal.split())[:500],
         "steps": steps,
-        "estimated_total_time": f"~{10 * len(steps)} s",
         "risks": risks,
-        "prerequisites": needs if any(request.verb == "model" for request in requests) else [],
         "assumptions": list(assumptions),
     }
     return json.dumps(made, ensure_ascii=False)
@@ -173,39 +112,17 @@ def _order(script: Script, text: str) -> str:
         "reason": "These cells use names defined further down, or import what other cells need.",
         "tools_needed": ["move_cell"],
         "files": [path],
-        "estimated_time": "~5 s",
     }
     return _as_plan(text, [step], ["Cells are moved, not run; their outputs stay as they are."])
 
 
 def _risks(requests: Sequence[Request]) -> list[str]:
-    tables = (table for request in requests for table in (request.table, request.other))
-    risks = (risk for table in tables if table for risk in _table_risks(table))
-    return list(dict.fromkeys(risks))
-
-
-def _table_risks(table: Table) -> list[str]:
-    name = f"`{table.path}`"
-    risks = []
-    if not table.has_header:
-        risks.append(
-            f"{name} seems to have no header; its columns are named {table.names[0]} and so on."
-        )
-    elif table.renamed:
-        risks.append(f"{name} has empty or duplicate column names; they are renamed to be unique.")
-    if table.uneven:
-        risks.append(f"Some lines in {name} have more fields than columns.")
-    if table.encoding != "utf-8-sig":
-        risks.append(f"{name} is read as {table.encoding}.")
-    if table.lines and table.lines > _LARGE:
-        risks.append(f"{name} has {table.lines:,} lines and takes a moment to read.")
-    risks += [
-        f"Dates in `{column.name}` could be day-first or month-first; they are read as day-first."
-        for column in table.of_kind("date")
-        if column.swapped
-    ]
-    empty = [f"`{column.name}`" for column in table.of_kind("empty")]
-    if empty:
-        named = ", ".join(empty[:6])
-        risks.append(f"These columns are empty in the first lines of {name}: {named}.")
-    return risks
+    tables = [table for each in requests for table in (each.table, each.other) if table]
+    risks: dict[str, None] = {}
+    for table in tables:
+        if not table.has_header:
+            names = f"{table.names[0]} and so on"
+            risks[f"`{table.path}` seems to have no header; its columns are named {names}."] = None
+        if table.uneven:
+            risks[f"Some lines in `{table.path}` have more fields than columns."] = None
+    return list(risks)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Literal, NoReturn
 
 from ..domain.message_data import Answer, TaskAssignmentData, TextData, ToolCallData, ToolResultData
@@ -14,6 +15,9 @@ from ..domain.messages import Message
 from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
 from .texts import first_line
+
+MAX_CALLS = 16  # in one reply
+_MAX_KEPT = 300
 
 
 @dataclass(frozen=True)
@@ -34,37 +38,25 @@ class GuideRun:
     calls: dict[str, list[CallResult]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)  # by question
 
-    def calls_to(self, tool: str) -> list[dict[str, Any]]:
-        calls = [json.loads(key) for key in self.calls]
-        return [parameters for name, parameters in calls if name == tool]
-
 
 def read_run(conversation: Conversation) -> GuideRun:
-    messages = conversation.messages
-    start = max((at for at, message in enumerate(messages) if _is_request(message)), default=-1)
-    run = _new_run(messages[start], conversation) if start >= 0 else GuideRun("")
-    calls: dict[str, str] = {}
-    for message in messages[start + 1 :]:
+    run, calls = GuideRun(""), dict[str, str]()
+    for message in conversation.messages:
         match message.data:
-            case ToolCallData() as call:
-                calls[call.call_id] = call_key(call.tool, call.parameters)
-            case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
-                run.calls.setdefault(key, []).append(_result(came, message.text))
             case TextData(answer=Answer(question=question, value=value)):
                 run.answers[question] = value
+            case TextData() | TaskAssignmentData() if message.role == "user":
+                run, calls = _new_run(message, conversation), {}
+            case ToolCallData() as call:
+                calls[call.call_id] = call_key(call.tool, call.parameters)
+            case ToolResultData(call_id=call_id) as came if call_id in calls:
+                run.calls.setdefault(calls[call_id], []).append(_result(came, message.text))
     return run
 
 
 def call_key(tool: str, parameters: dict[str, Any]) -> str:
     """Identifies a call when its result is looked up."""
     return json.dumps([tool, parameters], sort_keys=True, ensure_ascii=False)
-
-
-def _is_request(message: Message) -> bool:
-    match message.data:
-        case TextData(answer=None) | TaskAssignmentData():
-            return message.role == "user"
-    return False
 
 
 def _new_run(message: Message, conversation: Conversation) -> GuideRun:
@@ -92,17 +84,41 @@ class GuideReply(Exception):
         self.text = text
 
 
+class Memory:
+    """What was read of files, for each conversation; the oldest goes first."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, ...], Any] = {}
+        self._lock = Lock()
+
+    def recall(self, *key: str) -> Any:
+        return self._kept.get(key)
+
+    def keep(self, value: Any, *key: str) -> None:
+        with self._lock:
+            self._kept[key] = value
+            if len(self._kept) > _MAX_KEPT:
+                del self._kept[next(iter(self._kept))]
+
+
+Call = tuple[str, dict[str, Any]]  # a tool and its parameters
+
+
 class Script:
     """One run of the guide.
 
     The guide is asked anew at each turn, so its functions run from the start every time: calls and
-    questions that were answered return at once, the first open one becomes the reply.
+    questions that were answered return at once, the first open ones become the reply.
     """
 
-    def __init__(self, run: GuideRun, conversation: Conversation) -> None:
+    def __init__(
+        self, run: GuideRun, conversation: Conversation, memory: Memory | None = None
+    ) -> None:
         self.run = run
         self.conversation = conversation
+        self._memory = memory or Memory()
         self._used: Counter[str] = Counter()
+        self._seen: dict[str, CallResult] = {}
 
     def has_tools(self, *tools: str) -> bool:
         return self.conversation.tools.issuperset(tools)
@@ -114,15 +130,54 @@ class Script:
         """End the run as failed."""
         raise GuideReply(_step_result("failed", why))
 
+    def refuse(self, why: str, instead: str = "") -> NoReturn:
+        """End the run with words; a step that was approved has failed then."""
+        if self.run.is_step:
+            self.fail(why)
+        raise GuideReply("\n\n".join(filter(None, (why, instead))))
+
     def call(self, tool: str, **parameters: Any) -> CallResult:
         """Return the result of a call; make the call if it is new."""
+        return self.call_all([(tool, parameters)])[0]
+
+    def look(self, tool: str, **parameters: Any) -> CallResult:
+        """Like `call`, but a second time in the same run returns the same."""
+        return self.look_all([(tool, parameters)])[0]
+
+    def call_all(self, calls: Sequence[Call]) -> list[CallResult]:
+        """The results of different, independent calls; open ones become one reply."""
+        keys = [call_key(*call) for call in calls]
+        done = [self.run.calls.get(key, [])[self._used[key] :][:1] for key in keys]
+        waiting = [call for call, result in zip(calls, done, strict=True) if not result]
+        if waiting:
+            raise GuideReply(_reply(waiting[:MAX_CALLS]))
+        self._used.update(keys)
+        results = [result for found in done for result in found]
+        self._seen.update(zip(keys, results, strict=True))
+        return results
+
+    def look_all(self, calls: Sequence[Call]) -> list[CallResult]:
+        new = {call_key(*call): call for call in calls if call_key(*call) not in self._seen}
+        self.call_all(list(new.values()))
+        return [self._seen[call_key(*call)] for call in calls]
+
+    def is_ahead(self, tool: str, **parameters: Any) -> bool:
+        """Whether this run makes that call only further on, as its replay knows."""
         key = call_key(tool, parameters)
-        results, place = self.run.calls.get(key, []), self._used[key]
-        self._used[key] += 1
-        if place < len(results):
-            return results[place]
-        call = {"tool": tool, "parameters": parameters, "terminate": False}
-        raise GuideReply(json.dumps(call, ensure_ascii=False))
+        return key in self.run.calls and key not in self._seen
+
+    def recall(self, what: str, state: object) -> Any:
+        """What an earlier request of this conversation kept of a file in this state, or None."""
+        return self._memory.recall(self._context_id, what, str(state)) if state else None
+
+    def keep(self, what: str, state: object, value: Any) -> None:
+        if state and self._context_id:
+            self._memory.keep(value, self._context_id, what, str(state))
+
+    @property
+    def _context_id(self) -> str:
+        messages = self.conversation.messages
+        return messages[-1].context_id if messages else ""
 
     def read(self, tool: str, path: str, **parameters: Any) -> CallResult:
         """Fail if the file cannot be read."""
@@ -131,8 +186,18 @@ class Script:
             self.fail(f"I cannot read `{path}`: {first_line(result.text)}")
         return result
 
-    def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
-        """Return the user's answer; `options` maps values to labels, the first is the default."""
+    def ask(
+        self,
+        question: str,
+        context: str,
+        options: dict[str, str],
+        default: str = "",
+        unused: Sequence[str] = (),
+    ) -> str:
+        """Return the user's answer; `options` maps values to labels, the first is the default.
+
+        `unused`: words of the request that no recipe takes.
+        """
         if question in self.run.answers:
             return self.run.answers[question]
         offered = [{"label": label, "value": value} for value, label in options.items()]
@@ -144,8 +209,17 @@ class Script:
             "severity": "major",
             "options": offered,
             "default": default or next(iter(options)),
+            "unused": list(unused),
         }
         raise GuideReply(json.dumps(asked, ensure_ascii=False))
+
+
+def _reply(calls: Sequence[Call]) -> str:
+    written = [
+        {"tool": tool, "parameters": parameters, "terminate": False} for tool, parameters in calls
+    ]
+    reply = written[0] if len(written) == 1 else {"tools": written, "terminate": False}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _step_result(status: Literal["done", "failed"], summary: str) -> str:

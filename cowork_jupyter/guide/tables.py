@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import csv
-import json
+import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal["number", "date", "text", "empty"]
 
 MAX_VALUES = 400  # columns with more distinct values are no groups
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
+# what pandas reads as missing; `none` is a text
+MISSING = frozenset((
+    "", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+    "None", "<NA>", "-1.#IND", "1.#IND", "-1.#QNAN", "1.#QNAN",
+))  # fmt: skip
+_BOOLEANS = frozenset(("true", "false"))
 ODD_MISSING = ("?", "-", "--", ".")
 DATE_FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
@@ -27,10 +30,11 @@ DATE_FORMATS = (
 )  # fmt: skip
 _SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
 _PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
-_POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
-_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
+_POINT = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_COMMA = re.compile(r"[-+]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?")
 _CODE = re.compile(r"0\d+")  # digits that are no number, such as postcodes
 _MAX_CODE_LENGTH = 3
+_KEY = re.compile(r"(^|[_ ])(?i:id|key|code|no|nr|number|uuid)$|[a-z]I[dD]$")
 
 
 @dataclass(frozen=True)
@@ -45,86 +49,108 @@ class ColumnFacts:
     is_unique: bool = False  # no value occurs twice in the lines read
     missing_sign: str = ""
     is_code: bool = False  # digits that are no number, such as postcodes
-    # Distinct stripped texts, if not too many. For numbers only `("0", "1")`, which mean no and
-    # yes.
+    # distinct stripped texts, if not too many; of numbers only `("0", "1")`: no and yes
     values: tuple[str, ...] = ()
-    # values that differ from a more frequent one only in case or whitespace
-    untidy: tuple[str, ...] = ()
     padded: bool = False  # some texts have surrounding whitespace
+    has_gaps: bool = False  # some values are missing in the lines read
     first: str = ""
     last: str = ""  # `first` and `last` are the earliest and latest date, in ISO format
 
     @property
+    def untidy(self) -> tuple[str, ...]:
+        """Values that differ from others only in case or whitespace."""
+        counted = Counter(map(_tidied, self.values))
+        return tuple(value for value in self.values if counted[_tidied(value)] > 1)
+
+    @property
     def wanted_case(self) -> Literal["title", "upper", ""]:
         """For values that differ only in case; upper for codes such as `DE`."""
-        if len({_tidied(value) for value in self.values}) == len(self.values):
+        if not self.untidy:
             return ""
         uppers = sum(map(str.isupper, self.values))
-        are_codes = uppers and max(map(len, self.values)) <= _MAX_CODE_LENGTH
-        return "upper" if are_codes or 2 * uppers > len(self.values) else "title"
+        are_short = max(map(len, self.values)) <= _MAX_CODE_LENGTH
+        is_upper = 2 * uppers > len(self.values) or (uppers and are_short)
+        cased = [value.upper() if is_upper else value.title() for value in self.values]
+        if MISSING & set(cased):
+            return ""  # `none` would be read as missing
+        return "upper" if is_upper else "title"
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether pandas reads `True` and `False`, not texts."""
+        said = {value.lower() for value in self.values}
+        return self.kind == "text" and not self.padded and bool(said) and said <= _BOOLEANS
 
     def same(self, value: str) -> tuple[str, ...]:
         spellings = (spelling for spelling in self.values if _tidied(spelling) == _tidied(value))
         return tuple(spellings) or (value,)
 
 
-def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
-    cells = [value.strip() for value in values]
-    present = [cell for cell in cells if cell.lower() not in MISSING]
-    sign = next((mark for mark in ODD_MISSING if mark in present), "")
-    present = [cell for cell in present if cell not in ODD_MISSING]
+def is_key(name: str) -> bool:
+    """Whether a column identifies rows, by its name."""
+    return bool(_KEY.search(name))
+
+
+def column_of(name: str, values: Sequence[str], decimal: str = ".") -> ColumnFacts:
+    """What all of its values are: numbers, dates, else texts.
+
+    `decimal`: what a lone sign in numbers such as `1,234` is.
+    """
+    texts = text_column(name, values)
+    present = list(map(str.strip, _present(values)))
     if not present:
-        return ColumnFacts(name, "empty", missing_sign=sign)
-    distinct = len(set(present))
-    facts = partial(
-        ColumnFacts,
-        name,
-        distinct=distinct,
-        is_unique=distinct == len(present),
-        missing_sign=sign,
-    )
-    if number := _number_format(present):
+        return texts
+    column = replace(texts, is_code=False, values=(), padded=False)
+    if number := _number_format(present, decimal):
         decimal, thousands = number
-        values_known = ("0", "1") if set(present) == {"0", "1"} else ()
-        return facts(kind="number", decimal=decimal, thousands=thousands, values=values_known)
+        answers = ("0", "1") if set(present) == {"0", "1"} else ()
+        return replace(column, kind="number", decimal=decimal, thousands=thousands, values=answers)
     if form := date_format_of(present):
         swapped = form in _SWAPPED and fits_date_format(present, _SWAPPED[form])
         days = [datetime.strptime(cell, form).date().isoformat() for cell in present]
         first, last = min(days), max(days)
-        return facts(kind="date", date_format=form, swapped=swapped, first=first, last=last)
-    different = tuple(dict.fromkeys(present))
-    spellings = [value for value in values if value.strip() in different]
-    return facts(
-        kind="text",
-        is_code=all(map(str.isdigit, present)),
+        return replace(
+            column, kind="date", date_format=form, swapped=swapped, first=first, last=last
+        )
+    return texts
+
+
+def text_column(name: str, values: Sequence[str]) -> ColumnFacts:
+    """A column of texts, whatever they look like."""
+    spellings, stripped = _present(values), set(map(str.strip, values))
+    different = tuple(dict.fromkeys(map(str.strip, spellings)))
+    return ColumnFacts(
+        name,
+        "text" if different else "empty",
+        distinct=len(different),
+        is_unique=0 < len(different) == len(spellings),
+        missing_sign=next((sign for sign in ODD_MISSING if sign in stripped), ""),
+        is_code=all(map(str.isdigit, different)) and bool(different),
         values=different if len(different) <= MAX_VALUES else (),
-        untidy=_untidy(spellings),
         padded=any(value != value.strip() for value in spellings),
+        has_gaps=len(spellings) < len(values),
     )
 
 
-def _untidy(values: Sequence[str]) -> tuple[str, ...]:
-    """The rarer spellings of values that differ only in case and whitespace."""
-    counted = Counter(values)
-    usual: dict[str, str] = {}
-    for value, _count in counted.most_common():
-        usual.setdefault(_tidied(value), value)
-    return tuple(value for value in counted if usual[_tidied(value)] != value)[:MAX_VALUES]
+def _present(values: Sequence[str]) -> list[str]:
+    return [value for value in values if value.strip() not in MISSING.union(ODD_MISSING)]
 
 
 def _tidied(value: str) -> str:
     return " ".join(value.casefold().split())
 
 
-def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
+def _number_format(present: Sequence[str], decimal: str) -> tuple[str, str] | None:
     """Decimal and thousands separator, if all are numbers."""
     if any(_CODE.fullmatch(cell) for cell in present):
         return None
     if all(_PLAIN.fullmatch(cell) for cell in present):
         return ".", ""
-    if all(_PLAIN.fullmatch(cell) or _POINT.fullmatch(cell) for cell in present):
+    has_points = all(_PLAIN.fullmatch(cell) or _POINT.fullmatch(cell) for cell in present)
+    has_commas = all(_COMMA.fullmatch(cell) for cell in present)
+    if has_points and not (has_commas and decimal == ","):
         return ".", ","
-    if all(_COMMA.fullmatch(cell) for cell in present):
+    if has_commas:
         return ",", "." if any("." in cell for cell in present) else ""
     return None
 
@@ -159,9 +185,11 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
 }
 LINES_READ = 200
-_SEPARATORS = ("\t", ";", "|", ",", ":")  # in order of significance, which breaks ties
-_MAX_FIELD_LENGTH = 10_000_000
-csv.field_size_limit(_MAX_FIELD_LENGTH)
+_SEPARATORS = ("\t", ";", "|", ",")  # in order of significance, which breaks ties
+
+
+def format_of(path: str) -> Format:
+    return FORMATS.get(PurePosixPath(path.lower()).suffix, "text")
 
 
 @dataclass(frozen=True)
@@ -170,16 +198,27 @@ class Table:
     separator: str
     columns: tuple[ColumnFacts, ...]
     has_header: bool
-    first_line: int  # lines before the first row of data
-    header_lines: int = 1  # names may contain line breaks
+    first_line: int  # lines before the first row of data; a header counts as one
     encoding: str = "utf-8-sig"
     renamed: bool = False  # names were missing, empty or duplicated
     uneven: bool = False  # some rows have too many fields
     lines: int | None = None  # of the whole file, if known
+    rows: int | None = None  # of data, if known
+    is_variable: bool = False  # a DataFrame of the kernel; `path` is its name
 
     @property
     def format(self) -> Format:
-        return FORMATS.get(PurePosixPath(self.path.lower()).suffix, "text")
+        return format_of(self.path)
+
+    @property
+    def lines_above(self) -> int:
+        """Above the header, or above the data if there is none."""
+        return self.first_line - self.has_header
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values and dates are those of all rows."""
+        return self.is_variable or (self.lines is not None and self.lines <= LINES_READ)
 
     @property
     def stem(self) -> str:
@@ -204,103 +243,119 @@ class Table:
         return column.kind if column else ""
 
     @property
-    def categories(self) -> list[ColumnFacts]:
-        """Text columns with few values."""
+    def categories(self) -> list[ColumnFacts]:  # texts with few values
         return [column for column in self.of_kind("text") if column.distinct <= 12]
+
+
+_Row = tuple[int, Sequence[str]]  # with the number of its last line
+_MIDNIGHT = " 00:00:00"
+_PERIOD = re.compile(r"(19|20)\d\d(-\d\d){0,2}")
 
 
 def table_of(
     path: str, text: str, encoding: str = "utf-8", lines: int | None = None
 ) -> Table | None:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    separator = separator_of(text)
-    rows = _rows(text, separator)
+    """The table in the first lines of a file; of formats other than text, as tabs divide them.
+
+    `lines`: of the whole file.
+    """
+    kind = format_of(path)
+    separator = separator_of(text) if kind == "text" else "\t"
+    rows = _below_titles(_rows(text, separator))
     if not rows:
         return None
-    width = _width(rows)
-    rows = [row for row in rows if len(row[1]) == width or not row[1][0].startswith("#")]
-    start = next(at for at, row in enumerate(rows) if len(row[1]) == width)
-    body = rows[start:]
-    cells = [row for _line, row in body]
-    has_header = header_in(cells)
+    (line, top), cells = rows[0], [row for _line, row in rows]
+    has_header = kind not in ("text", "excel") or _has_header(cells)
     data = cells[1:] if has_header else cells
-    head = cells[0] if has_header else [f"column_{n}" for n in range(1, len(cells[0]) + 1)]
-    names = clear_names(head)
-    columns = [
-        column_of(name, [row[at] for row in data if at < len(row)]) for at, name in enumerate(names)
-    ]
-    before = body[0][0] if has_header else _line_before(*body[0])
+    head = top if has_header else [""] * len(top)
+    names = _clear_names(head)
+    columns = [[row[at] for row in data if at < len(row)] for at in range(len(names))]
+    columns = list(map(_without_midnight, columns)) if kind == "excel" else columns
+    # One file has one decimal sign, and those with semicolons have a comma.
+    has_commas = separator == ";" or any(column_of("", each).decimal == "," for each in columns)
+    decimal = "," if has_commas else "."
+    first_line = line - 1 - "".join(top).count("\n") + has_header
+    read = text.count("\n") + (not text.endswith("\n"))
+    more = max(0, (lines or 0) - read)
+    is_known = lines is not None and (not more or len(data) == read - first_line)
     return Table(
-        path=path,
-        separator=separator,
-        columns=tuple(columns),
-        has_header=has_header,
-        first_line=before,
-        header_lines=1 + sum(name.count("\n") for name in head),
-        encoding=_codec(encoding),
-        renamed=names != head,
+        path,
+        separator if kind == "text" else "",
+        tuple(column_of(*each, decimal) for each in zip(names, columns, strict=True)),
+        has_header,
+        first_line,
+        # A mark at the start of the file tells the order of the bytes.
+        encoding={"utf-8": "utf-8-sig"}.get(encoding, re.sub("-[lb]e$", "", encoding)),
+        renamed=has_header and names != list(head),
         uneven=any(len(row) > len(names) for row in data),
         lines=lines,
+        rows=len(data) + more if is_known else None,
     )
-
-
-def table_from(path: str, rows: Sequence[dict[str, Any]]) -> Table | None:
-    head = list(dict.fromkeys(name for row in rows for name in row))
-    if not head:
-        return None
-    columns = [
-        column_of(name, [_text(row.get(old)) for row in rows])
-        for old, name in zip(head, clear_names(head), strict=True)
-    ]
-    return Table(path, "", tuple(columns), has_header=True, first_line=1)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def separator_of(text: str) -> str:
     """The delimiter that splits most lines evenly, into the most fields."""
-    best, best_score = ",", (0.0, 0)
-    for separator in _SEPARATORS:
-        widths = Counter(len(row) for _line, row in _rows(text, separator))
-        if not widths:
-            continue
-        width, count = max(widths.items(), key=lambda pair: (pair[1] * (pair[0] > 1), pair[0]))
-        share = count / sum(widths.values())
-        if width < 2 or (separator == ":" and width < 3):
-            continue
-        score = (round(min(share, 0.9), 1), width)
-        if score > best_score:
-            best, best_score = separator, score
-    return best
+
+    def evenness(separator: str) -> tuple[float, int]:
+        rows = _rows(text, separator)
+        width = _width(rows)
+        share = sum(len(row) == width for _line, row in rows) / max(1, len(rows))
+        return round(min(share, 0.9), 1), width
+
+    dividing = [sign for sign in _SEPARATORS if _width(_rows(text, sign)) > 1]
+    return max(dividing, key=evenness, default=",")
 
 
-def header_in(rows: Sequence[Sequence[str]]) -> bool:
-    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
-    present = [cell for cell in first if cell.lower() not in MISSING]
-    if not present:
+def _rows(text: str, separator: str) -> list[_Row]:
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    try:
+        return [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    except csv.Error:
+        return []
+
+
+def _width(rows: Sequence[_Row]) -> int:
+    """That of most rows; single cells, such as titles, count half."""
+    widths = Counter(len(row) for _line, row in rows)
+    return max(widths, key=lambda width: (widths[width] * (1 + (width > 1)), width), default=0)
+
+
+def _below_titles(rows: Sequence[_Row]) -> Sequence[_Row]:
+    """A row with one filled cell is a title, unless its table may be no wider."""
+    width = _width(rows)
+    wide = [at for at, (_line, row) in enumerate(rows) if len(row) == width]
+    for at in wide:
+        row = rows[at][1]
+        is_index = len(row) == 2 and not row[0].strip()  # as pandas writes it, without a name
+        if is_index or sum(map(bool, map(str.strip, row))) > 1:
+            return rows[at:]
+    return rows[wide[0] :] if wide else rows
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    first = [cell.strip() for cell in rows[0]]
+    if _is_value(first[0]) or all(cell in MISSING for cell in first):
         return False
-    if any(is_number(cell) or date_format_of([cell]) for cell in present):
-        # Years and the like head columns too, but then they stand beside a name.
-        named = not is_number(first[0]) and not date_format_of([first[0]])
-        return named and _all_numbers(rest) and len(set(first)) == len(first)
-    below = [[row[at].strip() for row in rest if at < len(row)] for at in range(len(first))]
-    return not any(cell and cell in column for cell, column in zip(first, below, strict=True))
+    for at, cell in enumerate(first):
+        below = [row[at].strip() for row in rows[1:] if at < len(row) and row[at].strip()]
+        heads_numbers = _PERIOD.fullmatch(cell) and below and all(map(is_number, below))
+        if cell and (cell in below or (_is_value(cell) and not heads_numbers)):
+            return False
+    return True
 
 
-def _all_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all columns but the first are numeric."""
-    return bool(rows) and all(
-        not is_number(row[0]) and all(is_number(cell) for cell in row[1:] if cell.strip())
-        for row in rows
-        if row
-    )
+def _is_value(cell: str) -> bool:
+    return is_number(cell) or bool(date_format_of([cell]))
 
 
-def clear_names(names: Sequence[str]) -> list[str]:
+def _without_midnight(values: list[str]) -> list[str]:
+    """Dates come out of sheets with a time."""
+    if all(value.endswith(_MIDNIGHT) for value in values if value):
+        return [value.removesuffix(_MIDNIGHT) for value in values]
+    return values
+
+
+def _clear_names(names: Sequence[str]) -> list[str]:
     clear: list[str] = []
     for place, name in enumerate(names, 1):
         wanted = " ".join(name.split()) or f"column_{place}"
@@ -309,30 +364,3 @@ def clear_names(names: Sequence[str]) -> list[str]:
             unique, number = f"{wanted}_{number}", number + 1
         clear.append(unique)
     return clear
-
-
-def _codec(encoding: str) -> str:
-    """The codec for reading a file; a BOM determines the width of UTF-16 and UTF-32."""
-    if encoding.startswith(("utf-16", "utf-32")):
-        return encoding[:6]
-    return "utf-8-sig" if encoding == "utf-8" else encoding
-
-
-def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
-    """Non-empty rows with the number of their last line."""
-    # With their ends, which are part of a field between quotes.
-    reader = csv.reader((f"{line}\n" for line in text.split("\n")), delimiter=separator)
-    rows: list[tuple[int, list[str]]] = []
-    with suppress(csv.Error):  # what came before the error is good
-        rows.extend((reader.line_num, row) for row in reader if any(map(str.strip, row)))
-    return rows
-
-
-def _width(rows: Sequence[tuple[int, list[str]]]) -> int:
-    widths = Counter(len(row) for _line, row in rows)
-    return max(widths.items(), key=lambda pair: (pair[1] * (1 + (pair[0] > 1)), pair[0]))[0]
-
-
-def _line_before(line: int, row: Sequence[str]) -> int:
-    """Lines before a row that ends on this one."""
-    return line - 1 - sum(cell.count("\n") for cell in row)

@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-SIGNATURE = "_Built-in guide: rules, no language model._"
+from .reading.tokens import word_set
+
+SIGNATURE = "_Built-in guide: recipes, no language model._"
+ONLY_WHOLE = "I use every word of a request or ask: I do not answer a smaller question."
 _ABILITIES = (
-    "answer questions about tables (“average revenue by region”, “why is March low?”)",
-    "draw charts (“plot revenue by month”, “histogram of age”)",
-    "profile a table, find missing values, duplicates and outliers (“profile sales.csv”)",
-    "clean a table (“clean sales.csv, fill missing values”)",
-    "join two tables (“join orders.csv with customers.csv”)",
-    "fit and score a baseline model (“predict price from houses.csv”)",
-    "explain a notebook, or put its cells in order",
-    "review a notebook or a Python file by rules, as reviewer (“review analysis.ipynb”)",
+    "totals, averages and counts by group or period (“average revenue by region in 2024”)",
+    "the highest and lowest (“top 5 products by revenue”), shares, comparisons (“why is March"
+    " low?”)",
+    "charts (“plot revenue by month”, “histogram of age”)",
+    "profiles, missing values, duplicates, outliers (“profile sales.csv”)",
+    "cleaning, one change at a time (“fill missing age with the median”), and joins on a key",
+    "a baseline model (“predict price”), and saving rows as a file",
+    "explaining a notebook, putting its cells in order, reviewing it by rules, as reviewer",
 )
 _CONNECT = (
-    "For anything else, connect a language model in the Cowork panel or on the `%cowork` card. "
-    "You need an Address, a Model, and a Key if the server requires one."
+    "For anything else, connect a language model in the Cowork panel or on the `%cowork` card."
 )
+_MAX_LISTED = 6
+_TALK = word_set(
+    "hello hi hey thanks thank you help what can do how does this work who are is it the guide good"
+    " morning bye goodbye please me cowork"
+)
+_TALKS = word_set("hello hi hey thanks thank help work do who bye goodbye")
 
 
-def what_i_can_do(is_step: bool) -> str:
-    what = "do that step" if is_step else "do that"
+def what_i_can_do() -> str:
     lines = "\n".join(f"- {ability}" for ability in _ABILITIES)
-    return (
-        f"I am the built-in guide: I follow rules, without a language model, and I do not know "
-        f"how to {what}. I can:\n{lines}\n\n{_CONNECT}"
-    )
+    who = "I am the built-in guide: I follow recipes, without a language model. I can do:"
+    return f"{who}\n{lines}\n\n{_CONNECT}"
 
 
-def not_understood(unclear: str, *, is_step: bool) -> str:
-    can = what_i_can_do(is_step)
-    return f"{unclear}\n\n{can}" if unclear else can
+def is_talk(text: str) -> bool:
+    """`Hello`, `what can you do`: nothing that a recipe is for."""
+    words = set(re.findall(r"\w+", text[:200].lower()))
+    return bool(words & _TALKS) and words <= _TALK
+
+
+def listed(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in list(dict.fromkeys(words))[:_MAX_LISTED])
+
+
+def not_used(unused: Sequence[str]) -> str:
+    return f"I cannot use {listed(unused)}, so I did nothing." if unused else ""
 
 
 def report(done: str, findings: Sequence[str]) -> str:
     return sign("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
 
 
+def answered(answers: Sequence[str], notes: Sequence[str]) -> str:
+    """The service finds assumptions under this heading: the user can correct them."""
+    assumed = ["\n".join(["Assumptions:", *(f"- {note}" for note in notes)])] if notes else []
+    return sign("\n\n".join([*answers, *assumed]))
+
+
 def sign(text: str) -> str:
     return f"{text}\n\n{SIGNATURE}"
+
+
+def as_sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def first_line(text: str) -> str:

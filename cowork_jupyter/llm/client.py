@@ -9,9 +9,10 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +21,7 @@ from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.redaction import without_surrogates
+from ..domain.suggestions import SuggestionDone, SuggestionRequest
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, merge_text, parse_event
 from .failures import (
     Failure,
@@ -98,13 +100,29 @@ async def read_events(reads: AsyncIterator[bytes]) -> AsyncGenerator[list[bytes]
                 pass
 
 
+ProposeFix = Callable[[SuggestionRequest, tuple[Any, ...], tuple[str, ...]], SuggestionDone]
+"""From a failed cell, the kernel's variables (`tools` has their type) and the files; the source is
+empty if no change of the cell helps."""
+
+
+@dataclass(frozen=True)
+class ModelTraits:
+    """What a model can take; by default what every language model can."""
+
+    reads_prompt: bool = True
+    """Whether instructions and objections reach it. If not, it reads the request's conversation,
+    and answers in its own form."""
+    spends_tokens: bool = True
+    propose_fix: ProposeFix | None = None
+    """Set if this is all that it can suggest for a cell."""
+
+
 class LanguageModel(Protocol):
     @property
     def name(self) -> str: ...
 
     @property
-    def is_guide(self) -> bool:
-        """Whether it answers by rules: it reads no prompt and costs nothing."""
+    def traits(self) -> ModelTraits: ...
 
     async def aclose(self) -> None: ...
 
@@ -120,7 +138,7 @@ class _Failed(Exception):
 class Model:
     """A language model behind an OpenAI-compatible API. Belongs to one event loop."""
 
-    is_guide = False
+    traits = ModelTraits()
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from ..domain.connection import BUILT_IN, Connection
+from ..domain.connection import Connection
 from ..domain.settings import ProtocolChoice, ToolProtocol
 from .model_probe import NotReachable, ServedModel, provider_of, read_models, with_context_size
 from .protocols import protocol_for
@@ -111,7 +111,7 @@ class KnownModels:
         """Re-reads the file first, because other processes write there too."""
         learnt = self._of(model).model_copy(update={**news, "at": self._clock()})
         self._learnt = {**(self._learnt or {}), **self._read(), self._key(model): learnt}
-        if self._file is None or model == BUILT_IN:
+        if self._file is None:
             return
         with suppress(OSError):  # what cannot be kept is learnt again
             self._file.parent.mkdir(parents=True, exist_ok=True)

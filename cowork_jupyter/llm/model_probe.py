@@ -19,7 +19,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..domain.connection import BUILT_IN, Connection
+from ..domain.connection import Connection
 from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
 from .providers import LOCAL_HOSTS, all_providers, provider_at
@@ -80,7 +80,7 @@ def probe(connection: Connection) -> ModelState:
         source=connection.source,
         small_model=connection.small_model,
     )
-    if connection.is_guide:
+    if connection.is_built_in:
         return state.model_copy(update={"ready": True})
     try:
         served = read_models(connection)
@@ -93,10 +93,8 @@ def probe(connection: Connection) -> ModelState:
 
 
 def served_models(connection: Connection) -> list[ServedModel]:
-    if connection.is_guide:
-        return [ServedModel(BUILT_IN)]
-    if connection.local:
-        return [ServedModel(connection.model)]
+    if connection.is_built_in or connection.local:
+        return [ServedModel(connection.name)]
     try:
         return read_models(connection)
     except NotReachable as failure:
@@ -104,7 +102,7 @@ def served_models(connection: Connection) -> list[ServedModel]:
 
 
 def provider_of(connection: Connection) -> str:
-    if connection.is_guide:
+    if connection.is_built_in:
         return "built-in"
     if connection.local:
         return "local"

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..agents.run.usage import DayAccount, meter
 from ..domain.connection import FORM, Connection
-from ..domain.errors import Conflict, Forbidden, InvalidInput
+from ..domain.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ..domain.health import ModelState
 from ..domain.operations import Observe, ignore_operation
 from ..domain.redaction import Mask, is_real_key, without_credentials
 from ..domain.settings import Settings
 from ..llm.client import observe_answer
 from ..llm.keys import Keys
-from ..llm.model_probe import NotReachable, check_key, probe
+from ..llm.model_probe import HOW_TO_CONNECT, NotReachable, check_key, probe
 from ..llm.providers import Provider, provider_at
 from ..llm.tokens import TokenCounter
 from ..policy.administrator import WHO, Administrator
@@ -28,7 +28,7 @@ from ..policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
     from ..llm.chunks import Chunk, ModelRequest
-    from ..llm.client import LanguageModel
+    from ..llm.client import LanguageModel, ModelTraits
     from ..llm.local.model import LocalModel
 
 SECTION = "model"
@@ -54,7 +54,7 @@ class Connections:
     @property
     def is_configured(self) -> bool:
         """Whether the configuration names a model, so that none can be chosen here."""
-        return not self._configured.is_guide
+        return not self._configured.is_built_in
 
     def current(self) -> Connection:
         if self.is_configured:
@@ -201,8 +201,8 @@ class CurrentModel:
         return self._model().name
 
     @property
-    def is_guide(self) -> bool:
-        return self._connections.current().is_guide
+    def traits(self) -> ModelTraits:
+        return self._model().traits
 
     async def aclose(self) -> None:
         """Close every model that was ever used."""
@@ -212,13 +212,13 @@ class CurrentModel:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes. Every request to a model goes through here."""
-        name = request.model or self.name
+        model = self._model()
+        name = request.model or model.name
         self._connections.administrator.check_model(name)
         hidden = self._connections.mask.everywhere(request.messages)
-        model = self._model()
         answer = model.stream(replace(request, messages=hidden))
         chunks = observe_answer(answer, self._observe, model=name, job_id=request.job_id)
-        if self._day is None or not self._day.is_limited or self.is_guide:
+        if self._day is None or not self._day.is_limited or not model.traits.spends_tokens:
             return chunks
         return meter(chunks, request, self._count, partial(self._day.add, model=name))
 
@@ -242,6 +242,8 @@ class CurrentModel:
     async def address(self) -> Connection:
         """Where it can be asked directly; a local model is started for that."""
         connection = self._connections.current()
+        if connection.is_built_in:
+            raise _not_connected()
         if connection.local is None:
             return connection
         self._model()
@@ -255,9 +257,13 @@ class CurrentModel:
         return self._made[connection]
 
     def _make(self, connection: Connection) -> LanguageModel:
-        if connection.is_guide:
-            from ..guide.model import GuideModel
-
+        if connection.is_built_in:
+            try:
+                from ..guide.model import GuideModel
+            except ModuleNotFoundError as missing:
+                if missing.name not in ("cowork_jupyter.guide", "cowork_jupyter.guide.model"):
+                    raise
+                raise _not_connected() from None
             return GuideModel()
         if connection.local:
             from ..llm.local.model import LocalModel
@@ -273,6 +279,10 @@ class CurrentModel:
             fields=connection.fields,
             options=self._options,
         )
+
+
+def _not_connected() -> Unavailable:
+    return Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
 
 
 def state_of(connection: Connection) -> ModelState:

@@ -16,7 +16,7 @@ from ..domain.messages import ImagePart, Message, TextPart
 from ..domain.roles import AgentRole
 from ..llm.model_probe import HOW_TO_CONNECT, ModelProbe
 from ..store.journal import Journal
-from .connections import Connections
+from .connections import Connections, CurrentModel
 from .conversations import Conversations
 
 
@@ -33,6 +33,7 @@ class NewJobs:
     conversations: Conversations
     jobs: Jobs
     connections: Connections
+    model: CurrentModel
     probe: ModelProbe
     day: DayAccount
 
@@ -57,9 +58,9 @@ class NewJobs:
 
     def check_limits(self, context: Context) -> None:
         """Raise Forbidden for what the administrator does not allow."""
-        connection = self.connections.current()
-        if not connection.is_guide:
-            self.connections.administrator.check_model(context.model or connection.model)
+        if self.model.traits.spends_tokens:
+            model = context.model or self.connections.current().model
+            self.connections.administrator.check_model(model)
             self.day.check()
 
     def card(self, context: Context, job_id: str) -> Job:
@@ -102,7 +103,7 @@ class NewJobs:
     async def with_model(self, context: Context) -> Context:
         """The context with a model to ask: its own, the connected, or the only one served."""
         connection = self.connections.current()
-        if connection.is_guide and context.model not in (None, "", connection.name):
+        if not connection.serves(context.model or ""):
             raise Unavailable(
                 f"This conversation needs the model '{context.model}'. {HOW_TO_CONNECT}",
                 code="no_model",

@@ -246,7 +246,7 @@ class CoworkService:
         workflow = self.workflows.current().named(name)
         given = workflow.validated(parameters)
         ready = workflow.ready_plan(given)
-        plan = self.plans.validate(ready) if ready is not None else None
+        plan = self.plans.validate(ready) if ready else None
         used = [as_guidance(workflow)] if isinstance(workflow, Template) else []
         if context_id is None:
             notebook = getattr(given, "notebook", None)
@@ -254,10 +254,10 @@ class CoworkService:
             context_id = self.conversations.create(
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
-        context, text = self.conversations.get(context_id), workflow.render(given)
-        job = self.new_jobs.create(
-            context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by)
-        )
+        context = self.conversations.get(context_id)
+        text = workflow.render(given, as_recipe=not self.factory.llm.model.traits.reads_prompt)
+        origin = RequestOrigin(by=by)
+        job = self.new_jobs.create(context, JobKind.WORKFLOW, workflow.role, text, origin)
 
         async def work(started: Job) -> Outcome:
             if plan is not None:

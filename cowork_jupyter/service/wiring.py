@@ -193,6 +193,7 @@ def build_service(
             conversations=conversations,
             jobs=jobs,
             connections=connections,
+            model=model,
             probe=probe,
             day=day,
         ),

@@ -221,7 +221,8 @@ def list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResul
         "paths": [place.path],
         "entries": len(entries),
         "shown": listing.listed_count,
-        "files": listing.files,
+        "files": list(listing.files),
+        "states": listing.files,
     }
     return ToolResult(
         text, f"listed {place.path} ({count_of(len(entries), 'entry', 'entries')})", data
@@ -233,8 +234,8 @@ class _Listing:
         self._workspace = workspace
         self._rules = IgnoreRules(workspace)
         self.listed_count = 0
-        self.files: list[str] = []
-        """Paths of listed files that git does not ignore."""
+        self.files: dict[str, tuple[int, float]] = {}
+        """Size and modification time of listed files that git does not ignore."""
 
     def lines(
         self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
@@ -251,7 +252,7 @@ class _Listing:
             ignored = self._rules.ignores(path, is_folder=is_folder)
             yield f"{indent}{_described(entry)}{'  (ignored by git)' if ignored else ''}"
             if entry.kind == "file" and not ignored:
-                self.files.append(path)
+                self.files[path] = (entry.size, entry.modified)
             if is_folder and depth > 1 and not ignored and entry.name != ".git":
                 yield from self.lines(path, self._entries(path), depth - 1, level + 1)
         if len(visible_entries) < len(entries):

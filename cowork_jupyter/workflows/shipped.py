@@ -140,6 +140,7 @@ explain_notebook = Workflow(
     # Reads everything and may ask back. A reviewer would judge instead of explaining.
     role=AgentRole.PLANNER,
     parameters=ExplainNotebook,
+    recipe="Explain {notebook}",
     request="""
     Explain the notebook {notebook} to someone who opens it for the first time.
     The reader is: {reader}
@@ -164,6 +165,7 @@ profile_dataset = Workflow(
     # Figures need code to be run; the tester runs it while the workspace is read-only.
     role=AgentRole.TESTER,
     parameters=ProfileDataset,
+    recipe="Profile {path}",
     request="""
     Profile the dataset {path}, so that its users know what is in it and what not to trust.
     It will be used for: {purpose}
@@ -189,6 +191,7 @@ clean_notebook = Workflow(
     # Cells will move: the user sees the plan before anything does.
     role=AgentRole.PLANNER,
     parameters=CleanNotebook,
+    recipe="Put the cells of {notebook} in order",
     request="""
     Plan how to make the notebook {notebook} run from top to bottom in a fresh kernel, with the
     same results as now.
@@ -240,6 +243,7 @@ review_changes = Workflow(
     # Delivers a review, which cards show finding by finding, and cannot touch what it judges.
     role=AgentRole.REVIEWER,
     parameters=ReviewChanges,
+    recipe="Review {paths}",
     request="""
     Review what changed.
     The files: {paths}

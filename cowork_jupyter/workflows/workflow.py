@@ -135,6 +135,8 @@ class Workflow:
     """The template. A line with a parameter that was left empty is left out."""
     make_plan: Callable[[Any], dict[str, Any]] | None = field(default=None, kw_only=True)
     """Makes the plan from its parameters, where the steps are always the same."""
+    recipe: str = field(default="", kw_only=True)
+    """The request in one line, for a model that follows recipes; empty if it has none for it."""
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "description", "category", "request"):
@@ -167,14 +169,17 @@ class Workflow:
             details={"problems": [problem._asdict() for problem in problems]},
         )
 
-    def render(self, given: Parameters) -> str:
+    def render(self, given: Parameters, *, as_recipe: bool = False) -> str:
         values = given.model_dump(mode="json")
 
         def is_said(line: str) -> bool:
             return all(values[name] not in _EMPTY for name in PLACE.findall(line))
 
-        template = "\n".join(filter(is_said, cleandoc(self.request).splitlines()))
-        return PLACE.sub(lambda place: quoted(values[place[1]]), template)
+        def said(template: str) -> str:
+            lines = "\n".join(filter(is_said, cleandoc(template).splitlines()))
+            return PLACE.sub(lambda place: quoted(values[place[1]]), lines)
+
+        return (said(self.recipe) if as_recipe else "") or said(self.request)
 
     def ready_plan(self, given: Parameters) -> dict[str, Any] | None:
         return self.make_plan(given) if self.make_plan else None

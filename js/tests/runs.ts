@@ -208,7 +208,8 @@ export const QUESTION: Question = {
     { label: 'Leave out', value: 'out', description: '' }
   ],
   default: 'unknown',
-  allow_custom: true
+  allow_custom: true,
+  unused: []
 };
 
 export const PERMISSION: PermissionRequest = {

@@ -67,7 +67,6 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
         if one.message_type is MessageType.TASK_RESULT
     ]
     assert "50 rows, 2 columns" in said[0]
-    assert "months from 2024-01 to 2024-12" in said[1]
     assert "highest 2024-" in said[1]
     cells = json.loads((jp_root_dir / NOTEBOOK).read_text())["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
@@ -92,7 +91,7 @@ async def test_the_reviewer_reviews_by_rules_and_the_record_shows_what_it_read(
     (extension,) = place.app.extension_manager.extension_apps["cowork_jupyter"]
     service = extension.service
     service.factory.llm.model = GuideModel()
-    (jp_root_dir / "clean.py").write_text("import os\n\npassword = 'tr0ub4dor&3'\n")
+    (jp_root_dir / "clean.py").write_text("password = 'tr0ub4dor&3'\n")
     context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
 
     async def review() -> Job:
@@ -107,6 +106,6 @@ async def test_the_reviewer_reviews_by_rules_and_the_record_shows_what_it_read(
     calls = [one.data.tool for one in messages if isinstance(one.data, ToolCallData)]
     assert calls == ["list_directory", "read_file"]
     (found,) = [one.data for one in messages if isinstance(one.data, ReviewData)]
-    assert [one.severity for one in found.findings] == ["critical", "minor"]
+    assert [one.severity for one in found.findings] == ["critical"]
     assert "tr0ub4dor" not in found.text
     assert found.verdict == "request_changes"

@@ -41,7 +41,8 @@ def test_card_panel_and_what_the_server_says_are_german(
     german_page: Page, german_lab: LabServer, screenshot: Screenshot
 ) -> None:
     page = german_page
-    write(german_lab, "deutsch.ipynb", "%%plan\nClean data/sales.csv and plot revenue by region")
+    goal = "Remove duplicate rows from data/sales.csv and plot revenue by region"
+    write(german_lab, "deutsch.ipynb", f"%%plan\n{goal}")
     open_notebook(page, german_lab, "deutsch.ipynb")
     run_cells(page, 1)
     card = page.locator(".jp-OutputArea .cw-card").first

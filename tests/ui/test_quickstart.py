@@ -12,7 +12,7 @@ from .lab import LabServer
 from .patience import PATIENCE
 from .person import open_notebook, run_cells
 
-GOAL = "Clean data/sales.csv and plot revenue over time by region"
+GOAL = "Remove duplicate rows from data/sales.csv and plot revenue over time by region"
 Screenshot = Callable[[Page, str], Path]
 
 
@@ -36,10 +36,11 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     expect(plan).to_contain_text("built-in guide · no language model")
     plan.get_by_role("button", name="Edit steps").click()
     plan.locator("textarea").first.fill(
-        "Clean `data/sales.csv` into `data/sales_clean.csv`: fill in missing values"
+        "Clean `data/sales.csv`: remove duplicate rows; remove empty rows and columns; "
+        "fill missing `revenue` with the mean value"
     )
     plan.get_by_role("button", name="Save").click()
-    expect(plan.locator(".cw-steps")).to_contain_text("fill in missing values")
+    expect(plan.locator(".cw-steps")).to_contain_text("fill missing revenue")
     screenshot(page, "quickstart-plan")
     assert list(data.iterdir()) == [data / "sales.csv"], "planning changes nothing"
 

@@ -59,7 +59,7 @@ class FigureCheck:
     workspace: Workspace
     given_facts: str = ""
     may_object: bool = True
-    """Whether the model can be asked to do better. The guide cannot."""
+    """Whether the model can be asked to do better."""
     _objected: set[str] = field(default_factory=set)
     _outputs: dict[str, Output] = field(default_factory=dict)
     """By message, so that each is parsed once."""

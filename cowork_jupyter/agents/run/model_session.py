@@ -164,9 +164,9 @@ class ModelSession:
     """Whether it works on a step of an approved plan: then its assignment is the goal."""
 
     def __post_init__(self) -> None:
-        if self.model.is_guide:  # it answers as it can
+        if not self.model.traits.reads_prompt:
             self.form = AnswerForm()
-        is_small = self.request_form.profile == "thin" and not self.model.is_guide
+        is_small = self.request_form.profile == "thin" and self.model.traits.reads_prompt
         self._past = PastMessages(self.log, only_this_job=is_small)
         earlier = earlier_jobs(self.log) if is_small and not self.log.task_id else ""
         note = "\n\n".join(filter(None, [earlier, self.note]))
@@ -237,7 +237,7 @@ class ModelSession:
 
     async def _make_room(self, history: list[Message]) -> list[Message]:
         """Have what no longer fits summarised, leaving room for the turns to come."""
-        if self._leaves_out or self.model.is_guide or not has_gaps(history):
+        if self._leaves_out or not (self.model.traits.reads_prompt and has_gaps(history)):
             return history
         room = self._history_room(self.known.window(self._name))
         older = older_half(list(self._past.newest_first()), room, self.counter)
@@ -303,14 +303,14 @@ class ModelSession:
             raise
         finally:
             await self.log.journal.until_free()
-            is_free = self.model.is_guide
+            is_free = not self.model.traits.spends_tokens
             await self._accounting.charge(reader, request.messages, self._name, is_free=is_free)
         return self._interpret(reader)
 
     def _interpret(self, reader: ReplyReader) -> Reply:
         """The reply, including calls in another form than was asked for."""
         reply = replace(reader.reply, thought_seconds=self._events.thought_seconds)
-        if self.model.is_guide:
+        if not self.model.traits.reads_prompt:
             return reply
         if self.request_form.is_native and not reader.has_native_calls:
             reply = with_tagged_calls(reply, self.request_form.tools)

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 from posixpath import dirname, relpath
-from typing import TYPE_CHECKING
 
-from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.redaction import HIDDEN, Mask
 from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionReset, SuggestionText
 from ...llm.chunks import Chunk, Finished, ReasoningChunk, Restarted, TextChunk, UsageChunk
+from ...llm.client import ProposeFix
 from ...llm.code_stream import CodeStream
 from ...llm.failures import Garbled
 from ...llm.reader import ReplyReader
@@ -22,9 +21,6 @@ from ...workspace import IgnoreRules, Workspace, visible_files
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 from .cell_context import read_notebook_facts
-
-if TYPE_CHECKING:
-    from ...guide.fixes import Fix
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000
 _MAX_EXPLANATION = 600
@@ -159,38 +155,28 @@ def restore_secrets(proposed: str, original: str, mask: Mask) -> str:
 
 
 async def answer_by_rules(
-    tools: ToolEnvironment, log: RunLog, notebook: str | None, request: SuggestionRequest
+    tools: ToolEnvironment,
+    log: RunLog,
+    notebook: str | None,
+    request: SuggestionRequest,
+    propose: ProposeFix,
 ) -> SuggestionDone:
-    """What the guide says of a failed cell; the source is unchanged if it has no fix."""
-    # The guide takes a while to import, and nobody with a model needs it.
-    from ...guide.fixes import FailingCell, propose
-
+    """What is proposed for a failed cell; the source is unchanged if there is no fix."""
     assert request.error is not None
     looked = await read_notebook_facts(tools, log, notebook, request, _KERNEL_SECONDS)
     files: tuple[str, ...] = ()
     may_list = tools.unasked_workspace(log, "list_directory", path=".")
     if request.error.name in _ABOUT_FILES and may_list:
         files = await asyncio.to_thread(_files, may_list, dirname(notebook or ""))
-    failed = FailingCell(
-        source=request.source,
-        error=request.error,
-        cell_id=request.cell_id,
-        cells=tuple(request.cells),
-        variables=looked.variables,
-        files=files,
-        tried=frozenset(request.tried),
-    )
-    fix = await asyncio.to_thread(propose, failed)
-    usage = Usage(model=BUILT_IN)
+    fix = await asyncio.to_thread(propose, request, looked.variables, files)
     if request.kind == "explain":
-        return SuggestionDone(source=_explanation(fix), usage=usage)
-    return SuggestionDone(source=fix.source or request.source, explanation=fix.why, usage=usage)
+        return SuggestionDone(source=_explanation(fix), usage=fix.usage)
+    return fix.model_copy(update={"source": fix.source or request.source})
 
 
-def _explanation(fix: Fix) -> str:
-    if fix.source is None:
-        return fix.why
-    return f"{fix.why}\n\nThis would work:\n\n```python\n{fix.source}\n```"
+def _explanation(fix: SuggestionDone) -> str:
+    why = fix.explanation
+    return f"{why}\n\nThis would work:\n\n```python\n{fix.source}\n```" if fix.source else why
 
 
 def _files(workspace: Workspace, folder: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from ...domain.suggestions import (
     SuggestionText,
 )
 from ...llm.chunks import Chunk, ModelRequest
+from ...llm.client import ProposeFix
 from ...llm.failures import ContextOverflow, Garbled, Stalled
 from ...llm.model_probe import HOW_TO_CONNECT
 from ..agent import AgentFactory
@@ -97,17 +98,18 @@ class Suggestions:
     async def _lines(
         self, context: Context, request: SuggestionRequest, ready: Ready
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        name, is_guide = self.factory.llm.model.name, self.factory.llm.model.is_guide
-        if not is_guide:
+        model = self.factory.llm.model
+        name, propose = model.name, model.traits.propose_fix
+        if not propose:
             context = await ready(context)
             name = context.model or name
         completes = request.kind == "complete"
-        if completes and not is_guide:
+        if completes and not propose:
             name = self.factory.llm.small_model or name
         started = SuggestionStarted(id=new_id("sug"), model=name)
         yield started
-        if is_guide:
-            lines = self._by_rules(context, request)
+        if propose:
+            lines = self._by_rules(context, request, propose)
         elif completes:
             lines = self._complete(context, request, name)
         else:
@@ -296,15 +298,15 @@ class Suggestions:
         while len(self._known) > _MAX_KNOWN:
             del self._known[next(iter(self._known))]
 
-    # Without a model
+    # By rules
 
     async def _by_rules(
-        self, context: Context, request: SuggestionRequest
+        self, context: Context, request: SuggestionRequest, propose: ProposeFix
     ) -> AsyncGenerator[SuggestionEvent, None]:
         if request.error is None or request.kind not in ("fix", "explain"):
             raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
         done = await answer_by_rules(
-            self.factory.tools, self._log(context), context.notebook, request
+            self.factory.tools, self._log(context), context.notebook, request, propose
         )
         if request.kind == "explain" or done.source != request.source:
             yield SuggestionText(text=done.source)

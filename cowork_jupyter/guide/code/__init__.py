@@ -6,65 +6,60 @@ Values of the user's, such as names of files and columns, get into code as liter
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from ..request import Request
-from . import pandas_tables, polars_tables
+from . import aggregates, looking, models, writing
 from .cells import CellBuilder, Choices, CodeCell, Style, TableVariable
+from .charts import chart_file, draws, is_drawable
 from .loading import engine_for
-from .with_pandas import PandasWriter
-from .with_polars import PolarsWriter
+from .models import features
+from .writer import Writer
 
 __all__ = [
-    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "packages_for",
-    "script_code", "script_name",
+    "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "chart_file", "draws",
+    "features", "is_drawable", "packages_for", "script_code", "script_name",
 ]  # fmt: skip
+
+_CODE: dict[str, Callable[[Writer], None]] = {
+    verb.__name__: verb
+    for verb in (
+        aggregates.aggregate, aggregates.compare, looking.columns, looking.distribution,
+        looking.duplicates, looking.missing, looking.outliers, looking.preview, looking.profile,
+        looking.relate, models.model, writing.clean, writing.export, writing.join,
+    )
+}  # fmt: skip
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
-    if request.verb == "model" and style.frames == "polars":  # models want tables of pandas
-        style = replace(style, frames="pandas", loaded_tables={})
     builder = CellBuilder(style, choices or Choices())
-    is_polars = style.frames == "polars"
-    writer = PolarsWriter(builder, request) if is_polars else PandasWriter(builder, request)
-    match request.verb:
-        case "aggregate":
-            writer.aggregate()
-        case "compare":
-            writer.compare()
-        case "preview":
-            writer.preview()
-        case verb:
-            getattr(polars_tables if is_polars else pandas_tables, verb)(writer)
+    _CODE[request.verb](Writer(builder, request))
     return builder.cells
 
 
-def packages_for(request: Request, style: Style) -> tuple[str, ...]:
+def packages_for(request: Request) -> tuple[str, ...]:
     """Required packages, the essential ones first."""
-    engines = [engine_for(table) for table in (request.table, request.other) if table]
-    frames = "pandas" if request.verb == "model" else style.frames
-    wanted = [frames, *engines]
-    if request.chart or request.verb in ("distribution", "relate"):
-        wanted.append(style.charts)
+    files = [table.path for table in (request.table, request.other) if table]
+    wanted = ["pandas", *map(engine_for, files), engine_for(request.output_file)]
+    if draws(request):
+        wanted.append("matplotlib")
     if request.verb == "model":
         wanted.append("sklearn")
     return tuple(dict.fromkeys(package for package in wanted if package))
 
 
-def script_code(cells: Sequence[CodeCell], style: Style) -> str:
+def script_code(cells: Sequence[CodeCell]) -> str:
     imports = list(dict.fromkeys(line for cell in cells for line in cell.imports))
     parts = ["\n".join(imports)]
     for cell in cells:
-        printed = _printed(cell, style) if cell.result else ""
+        printed = _printed(cell) if cell.result else ""
         parts.append("\n".join(part for part in (cell.body, printed) if part))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _printed(cell: CodeCell, style: Style) -> str:
-    if cell.kind == "frame" and style.frames == "pandas":
-        return f'print({cell.result}.to_string(), end="\\n\\n")'
-    return f'print({cell.result}, end="\\n\\n")'
+def _printed(cell: CodeCell) -> str:
+    whole = ".to_string()" if cell.kind == "frame" else ""
+    return f'print({cell.result}{whole}, end="\\n\\n")'
 
 
 def script_name(request: Request) -> str:

@@ -8,7 +8,7 @@ from .cells import literal
 
 _HOW = {
     "sum": "Total", "mean": "Mean", "median": "Median", "min": "Smallest", "max": "Largest",
-    "std": "Standard deviation of", "count": "Known values of", "distinct": "Different values of",
+    "std": "Standard deviation of", "distinct": "Different values of",
     "share": "Share of",
 }  # fmt: skip
 _NAMES: dict[Period, str] = {
@@ -18,25 +18,18 @@ _NAMES: dict[Period, str] = {
 _SIGNS = {"=": "", "!=": "not ", "contains": "with "}
 
 
-def measure_of(request: Request) -> str:
-    """Empty if rows are counted."""
-    return request.columns[0] if request.columns else ""
-
-
 def subject(request: Request) -> str:
-    measure = measure_of(request)
-    if not measure:
+    if not request.columns:
         return "Share of rows" if request.aggregate == "share" else "Number of rows"
-    return f"{_HOW[request.aggregate]} {measure}"
+    return f"{_HOW[request.aggregate]} {request.columns[0]}"
 
 
 def axis_label(request: Request) -> str:
     """The column name, which usually carries the unit."""
-    if request.aggregate == "share":
-        return f"share of {measure_of(request) or 'rows'}"
-    if request.aggregate == "distinct":
-        return f"different values of {measure_of(request)}"
-    return measure_of(request) or "rows"
+    what = request.columns[0] if request.columns else "rows"
+    if request.aggregate in ("share", "distinct"):
+        return f"{_HOW[request.aggregate].lower()} {what}"
+    return what
 
 
 def title(request: Request) -> str:
@@ -68,37 +61,32 @@ def result_names(request: Request) -> tuple[str, ...]:
     return short.lower(), f"{axis_label(request)}_{short}".lower()
 
 
-def selection_name(request: Request) -> str:
-    only = request.filters[0]
-    names_rows = only.operator in ("=", "in") and only.values[0][:1].isalpha()
-    return only.values[0].lower() if names_rows and len(request.filters) == 1 else "selected"
-
-
 def filter_values(row_filter: Filter, facts: ColumnFacts | None) -> list[str]:
-    """Numbers unquoted, texts as the tidied column spells them."""
-    if facts and facts.kind == "number":
-        return [_number(value) for value in row_filter.values]
-    values = [tidied_value(value, facts) for value in row_filter.values]
-    return [literal(value) for value in dict.fromkeys(values)]
+    return list(dict.fromkeys(_in_code(value, facts) for value in row_filter.values))
 
 
 def compared_values(request: Request) -> tuple[str, str]:
+    """Both sides as they are in the data, in code."""
     assert request.between is not None
-    column = None if request.time else request.table.column(request.groups[0])
-    first, second = (tidied_value(side, column) for side in request.between)
+    if request.time:
+        first, second = (literal(pandas_period(side)) for side in request.between)
+    else:
+        facts = request.table.column(request.groups[0])
+        first, second = (_in_code(side, facts) for side in request.between)
     return first, second
 
 
-def tidied_value(value: str, facts: ColumnFacts | None) -> str:
-    match facts and facts.wanted_case:
-        case "title":
-            return value.strip().title()
-        case "upper":
-            return value.strip().upper()
-    return value.strip()
+def _in_code(value: str, facts: ColumnFacts | None) -> str:
+    """A number without quotes, a text as the tidied column spells it."""
+    if facts and facts.kind == "number":
+        return number_code(value)
+    if facts and facts.is_boolean:
+        return value.capitalize()
+    cased = {"title": str.title, "upper": str.upper}.get(facts.wanted_case if facts else "", str)
+    return literal(cased(value.strip()))
 
 
-def _number(value: str) -> str:
+def number_code(value: str) -> str:
     try:
         number = float(value.replace(",", ""))
     except ValueError:

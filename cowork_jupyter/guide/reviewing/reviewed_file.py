@@ -25,7 +25,6 @@ class ReviewedCell:
     number: int  # from 1; 0 for a file
     state: CellState
     failed: bool = False
-    output_size: int = 0
 
     @property
     def source(self) -> str:
@@ -94,15 +93,14 @@ class ReviewRemark:
     line: int | None = None
 
     def finding(self, path: str) -> Finding:
-        if self.cell is None or not self.cell.number:
-            place, line = "", self.line
-        else:
-            line = None
+        in_cell = self.cell is not None and self.cell.number > 0
+        place = ""
+        if self.cell and in_cell:
             at = f", line {self.line}" if self.line else ""
             place = f"Cell {self.cell.number} (`{self.cell.state.id}`){at}: "
         return Finding(
             file=path,
-            line=line,
+            line=None if in_cell else self.line,
             severity=self.severity,
             comment=f"{place}{self.comment}",
             suggestion=self.advice,
@@ -115,19 +113,3 @@ class ReviewRemark:
 
 
 ReviewRule = Callable[[ReviewedFile], Iterator[ReviewRemark]]
-
-
-def strings_in(tree: ast.AST) -> Iterator[ast.Constant]:
-    """String constants, without docstrings."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or id(node) in docstrings:
-            continue
-        if isinstance(node.value, str):
-            yield node

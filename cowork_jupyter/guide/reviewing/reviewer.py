@@ -13,20 +13,17 @@ from ...domain.replies import Finding, Review
 from ...tools.notebook.state import CellState
 from .. import texts
 from ..actor import explain_notebook
-from ..file_names import is_table, named_paths, quoted, unquoted
+from ..file_names import named_paths, quoted, unquoted
 from ..notebook import notebook_intent
+from ..reading.tokens import join_words
 from ..script import Script
-from ..smalltalk import small_talk
 from ..sources import all_files, folder_of, notebook_for, without_dots
-from ..understanding.tokens import join_words
 from .reviewed_file import SEVERITIES, ReviewedCell, ReviewedFile, ReviewRemark, ReviewRule
 from .rules import (
     analysis_remarks,
     error_remarks,
     except_remarks,
-    import_remarks,
     is_too_long,
-    output_remarks,
     path_remarks,
 )
 from .secrets import secret_remarks
@@ -39,20 +36,18 @@ _PATH = re.compile(r"[\w./-]{0,200}\w\.(?:ipynb|py)\b(?!\.?\w)", re.IGNORECASE)
 
 
 def named_files(script: Script, text: str, files: Sequence[str]) -> list[str]:
+    """Those that are there, and those that are not, which reading then says.
+
+    A name needs its ending: `review` alone is a word.
+    """
     known = [path for path in files if path.lower().endswith(_SUFFIXES)]
-    named = [path for path in named_paths(text, known, folder_of(script)) if _is_whole(path, text)]
+    named = [path for path in named_paths(text, known, folder_of(script))
+             if posixpath.basename(path).lower() in text.lower()]  # fmt: skip
     written = [path for path in quoted(text) if path.lower().endswith(_SUFFIXES)]
     written += _PATH.findall(unquoted(text))
-    missing = [
-        code_path.removeprefix("./") for code_path in written
-        if not any(path.lower().endswith(without_dots(code_path).lower()) for path in known)
-    ]  # fmt: skip
+    missing = [path.removeprefix("./") for path in written if not any(
+               other.lower().endswith(without_dots(path).lower()) for other in known)]  # fmt: skip
     return list(dict.fromkeys([*named, *missing]))[:MAX_FILES]
-
-
-def _is_whole(path: str, text: str) -> bool:
-    """The suffix is required: `review` alone is a word."""
-    return posixpath.basename(path).lower() in text.lower()
 
 
 def read_file(script: Script, path: str) -> ReviewedFile:
@@ -80,12 +75,11 @@ def _notebook(script: Script, path: str) -> ReviewedFile:
 def _cell(number: int, fact: Mapping[str, Any]) -> ReviewedCell:
     known = {key: fact[key] for key in ("id", "cell_type", "source", "execution_count")}
     state = CellState(**known, tags=tuple(fact["tags"]))
-    return ReviewedCell(number, state, fact["failed"], fact["output_size"])
+    return ReviewedCell(number, state, fact["failed"])
 
 
 RULES: tuple[ReviewRule, ...] = (
     secret_remarks, analysis_remarks, error_remarks, state_remarks, except_remarks, path_remarks,
-    output_remarks, import_remarks,
 )  # fmt: skip
 
 
@@ -97,12 +91,12 @@ def remarks_on(reviewed: ReviewedFile) -> list[ReviewRemark]:
 MAX_FINDINGS = 60
 _REVIEWS = re.compile(
     r"\b(?:review\w*|check\w*|audit\w*|inspect\w*|lint\w*|problems?|mistakes?|wrong|issues?|bugs?|"
-    r"leak\w*|stale|secrets?|reproduc\w*|feedback|prüf\w*|begutacht\w*|fehler)\b",
+    r"leak\w*|stale|secrets?|reproduc\w*|feedback)\b",
     re.IGNORECASE,
 )
 # vague requests for a review, such as “Have a look at this.”
 _ABOUT_CODE = re.compile(
-    r"\b(?:notebooks?|cells?|code|scripts?|look|think|correct|improve|this|zellen?|schau\w*)\b",
+    r"\b(?:notebooks?|cells?|code|scripts?|look|think|correct|improve|this)\b",
     re.IGNORECASE,
 )
 _RULES_ONLY = (
@@ -119,28 +113,16 @@ def review(script: Script) -> str:
     text = script.run.request
     is_asked = bool(_REVIEWS.search(text)) or script.run.is_step
     if not is_asked:
-        talk = small_talk(script, text)
-        if talk:
-            return talk
+        if texts.is_talk(text):
+            return texts.what_i_can_do()
         if notebook_intent(text) == "explain":
             return explain_notebook(script, text)
     files = all_files(script)
     named = named_files(script, text, files)
-    if not (is_asked or named):
-        _refuse_others(script, text, files)
-    # Without an ending nothing is named: “review” does not mean `review.ipynb`.
+    if not (is_asked or named or _ABOUT_CODE.search(text)):
+        script.refuse(texts.what_i_can_do())
     paths = named or [notebook_for(script, "", files)]
     return review_of([read_file(script, path) for path in paths]).model_dump_json()
-
-
-def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
-    if named_paths(text, [path for path in files if is_table(path)]):
-        script.fail(
-            "As reviewer I look at notebooks and Python files. To ask about tables, switch to "
-            "Planner."
-        )
-    if not _ABOUT_CODE.search(text):
-        script.fail(texts.what_i_can_do(is_step=False))
 
 
 def review_of(files: Sequence[ReviewedFile]) -> Review:
@@ -148,35 +130,18 @@ def review_of(files: Sequence[ReviewedFile]) -> Review:
     found.sort(key=lambda each: SEVERITIES.index(each[0].severity))
     findings = [remark.finding(path) for remark, path in found]
     serious = any(remark.severity != "minor" for remark, _path in found)
-    parts = [
-        _summary(files),
-        _remark_counts([remark for remark, _path in found]),
-        _RULES_ONLY,
-    ]
-    parts.append(f"I did not look at {join_words([*_left_out(files), _NEVER_SEEN])}.")
-    return Review(
-        summary=" ".join(parts),
-        verdict="request_changes" if serious else "approve",
-        findings=_shortened(findings),
-    )
-
-
-def _shortened(findings: list[Finding]) -> list[Finding]:
+    sizes = [f" ({count_of(len(reviewed.cells), 'cell')})" if reviewed.is_notebook else ""
+             for reviewed in files]  # fmt: skip
+    names = join_words([f"`{each.path}`{size}" for each, size in zip(files, sizes, strict=True)])
+    counts = _remark_counts([remark for remark, _path in found])
+    left_out = join_words([*_left_out(files), _NEVER_SEEN])
     more = len(findings) - MAX_FINDINGS
-    if more <= 0:
-        return findings
     rest = Finding(severity="minor", comment=f"And {more} more, none of them more serious.")
-    return [*findings[:MAX_FINDINGS], rest]
-
-
-def _summary(files: Sequence[ReviewedFile]) -> str:
-    names = [
-        f"`{reviewed.path}` ({count_of(len(reviewed.cells), 'cell')})"
-        if reviewed.is_notebook
-        else f"`{reviewed.path}`"
-        for reviewed in files
-    ]
-    return f"I checked {join_words(names)} by rules."
+    return Review(
+        summary=f"I checked {names} by rules. {counts} {_RULES_ONLY} I did not look at {left_out}.",
+        verdict="request_changes" if serious else "approve",
+        findings=[*findings[:MAX_FINDINGS], rest] if more > 0 else findings,
+    )
 
 
 def _remark_counts(remarks: Sequence[ReviewRemark]) -> str:
@@ -190,22 +155,16 @@ def _remark_counts(remarks: Sequence[ReviewRemark]) -> str:
 def _left_out(files: Sequence[ReviewedFile]) -> Iterator[str]:
     for reviewed in files:
         name = f" of `{reviewed.path}`" if len(files) > 1 else ""
-        read = len(reviewed.cells) if reviewed.is_notebook else _lines(reviewed)
+        lines = sum(len(cell.source.split("\n")) for cell in reviewed.cells)
+        kind, read = ("cells", len(reviewed.cells)) if reviewed.is_notebook else ("lines", lines)
         if read < reviewed.total:
-            kind = "cells" if reviewed.is_notebook else "lines"
             yield f"the {kind} after {read:,}{name}"
         if not reviewed.is_python:
-            yield f"the code{name}, which is not Python, beyond secrets, errors and outputs"
+            yield f"the code{name}, which is not Python, beyond secrets and errors"
             continue
         foreign = [str(cell.number) for cell in reviewed.code_cells if cell.tree is None]
-        if foreign and reviewed.is_notebook:
-            cells = "cell" if len(foreign) == 1 else "cells"
-            yield f"the code of {cells} {join_words(foreign)}{name}, which I cannot read as Python"
-        elif foreign:
-            yield f"the code{name}, which I cannot read as Python"
+        if foreign:
+            cells = f" of cells {join_words(foreign)}" if reviewed.is_notebook else ""
+            yield f"the code{cells}{name}, which I cannot read as Python"
         if is_too_long(reviewed):
             yield f"leakage and randomness{name}, because it is very long"
-
-
-def _lines(reviewed: ReviewedFile) -> int:
-    return sum(len(cell.source.split("\n")) for cell in reviewed.cells)

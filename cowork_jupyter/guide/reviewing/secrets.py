@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
 from ...domain.redaction import KEY_PATTERNS, is_real_key
-from .reviewed_file import ReviewedCell, ReviewedFile, ReviewRemark
+from .reviewed_file import ReviewedFile, ReviewRemark
 
 _KEYS = re.compile(
     "|".join((
@@ -29,7 +28,10 @@ _NO_SECRET = re.compile(
     r"\.\.\.|…|<|>|\{|\}|\*\*|••|xxx|\s|^test|^env:|^file:|/",
     re.IGNORECASE,
 )
-_IN_MAGIC = re.compile(r"^[^\S\n]*%(?:set_)?env\s+(\w+)[= ]\s*(\S+)", re.MULTILINE)
+_NAMED = re.compile(
+    r"(\w+)(?:['\"]\]?)?(?:\s*:\s*\w+)?\s*[=:]\s*['\"]([^'\"]+)['\"]"
+    r"|^\s*%(?:set_)?env\s+(\w+)[= ]\s*(\S+)"
+)
 _ADVICE = (
     "Remove it, read it from the environment or ask with `getpass`, and revoke it: everyone who "
     "has had the file knows it."
@@ -38,19 +40,17 @@ _ADVICE = (
 
 def secret_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
     for cell in reviewed.cells:
-        seen: set[int] = set()
-        for line, what in (*_by_look(cell), *_by_name(cell)):
-            if line not in seen:
-                seen.add(line)
+        for number, line in enumerate(cell.source.split("\n"), 1):
+            if what := _by_look(line) or (_by_name(line) if cell.is_code else ""):
                 comment = f"{what} is in plain text here."
-                yield ReviewRemark("critical", comment, _ADVICE, cell, line)
+                yield ReviewRemark("critical", comment, _ADVICE, cell, number)
 
 
-def _by_look(cell: ReviewedCell) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(cell.source.split("\n"), 1):
-        for found in _KEYS.finditer(line):
-            if not _is_made_up(found[0]):
-                yield number, "A password in an address" if "://" in found[0] else "A key"
+def _by_look(line: str) -> str:
+    for found in _KEYS.finditer(line):
+        if not _is_made_up(found[0]):
+            return "A password in an address" if "://" in found[0] else "A key"
+    return ""
 
 
 def _is_made_up(found: str) -> bool:
@@ -63,44 +63,12 @@ def _is_made_up(found: str) -> bool:
     return few or bool(re.search(r"your|example|xxx|\.\.\.|•••", found, re.IGNORECASE))
 
 
-def _by_name(cell: ReviewedCell) -> Iterator[tuple[int, str]]:
-    """`password = "…"`, `connect(token="…")`."""
-    if not cell.is_code:
-        return
-    for found in _IN_MAGIC.finditer(cell.source):
-        if _NAMES.search(found[1]) and _is_secret(found[2]):
-            yield cell.source.count("\n", 0, found.start(1)) + 1, f"The value of `{found[1]}`"
-    for node in ast.walk(cell.tree) if cell.tree else ():
-        for name, value in _named(node):
-            if _NAMES.search(name) and value is not None and _is_secret(_text(value)):
-                yield value.lineno, f"The value of `{name}`"
-
-
-def _named(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield _name(target), value
-        case ast.AnnAssign(target=target, value=value):
-            yield _name(target), value
-        case ast.keyword(arg=str(name), value=value):
-            yield name, value
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                yield _text(key), value
-
-
-def _name(target: ast.expr) -> str:
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case ast.Subscript(slice=key):
-            return _text(key)
+def _by_name(line: str) -> str:
+    """`password = "…"`, `connect(token="…")`, also in comments."""
+    for name, value, magic, magic_value in _NAMED.findall(line):
+        if _NAMES.search(name or magic) and _is_secret(value or magic_value):
+            return f"The value of `{name or magic}`"
     return ""
-
-
-def _text(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_secret(value: str) -> bool:

@@ -6,22 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...tools.notebook.dependencies import CellTimes, HiddenFindings, hidden_state, outdated_cells
-from ...tools.notebook.names import names_in
 from .reviewed_file import ReviewedCell, ReviewedFile, ReviewRemark
 
 _RUN_ALL = "Restart the kernel and run all cells."
-_MAKES_ANY_NAME = re.compile(r"^[^\S\n]*%{1,2}(?:run|pylab|store|load|macro|rerun|recall)\b", re.M)
-_WRITES_NAMES = re.compile(r"\b(?:exec|globals|locals)\(")
+_MAKES_ANY_NAME = re.compile(
+    r"^[^\S\n]*%{1,2}(?:run|pylab|store|load|rerun|recall)\b|\b(?:exec|globals|locals)\(", re.M
+)
 
 
 def state_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
     if not reviewed.is_notebook:
         return
     stale = list(_stale(reviewed))
-    yield from stale
-    yield from _not_run(reviewed)
     about = {remark.cell.state.id for remark in stale if remark.cell}
-    yield from _hidden(reviewed, about)
+    yield from (*stale, *_not_run(reviewed), *_hidden(reviewed, about))
 
 
 def _stale(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
@@ -72,46 +70,28 @@ def _hidden(reviewed: ReviewedFile, stale: set[str]) -> Iterator[ReviewRemark]:
     by_id = {cell.state.id: cell for cell in reviewed.cells}
     opaque = "\n".join(cell.opaque for cell in reviewed.code_cells)
     known = set(re.findall(r"\w+", opaque))
-    writes = any(_WRITES_NAMES.search(cell.source) for cell in reviewed.code_cells)
-    any_name = writes or bool(_MAKES_ANY_NAME.search(opaque))
-    readable = reviewed.is_python and not any_name
+    makes_any = any(_MAKES_ANY_NAME.search(cell.source) for cell in reviewed.code_cells)
+    readable = reviewed.is_python and not makes_any
     for found in hidden_state([cell.state for cell in reviewed.cells]):
         cell = by_id[found.cell_id]
         if found.kind == "out_of_order":
             if found.cell_id not in stale:
                 yield ReviewRemark("minor", found.message, _RUN_ALL, cell)
         elif readable and found.name not in known:
-            yield _missing(reviewed, cell, found)
+            yield _missing(cell, found)
 
 
-def _missing(reviewed: ReviewedFile, cell: ReviewedCell, found: HiddenFindings) -> ReviewRemark:
+def _missing(cell: ReviewedCell, found: HiddenFindings) -> ReviewRemark:
     name = f"`{found.name}`"
-    line = _line_of(cell, found.name)
-    if found.kind == "defined_later":
-        below = next(
-            reviewed_cell.number for reviewed_cell in reviewed.code_cells
-            if reviewed_cell.number > cell.number and found.name in _made(reviewed_cell)
-        )  # fmt: skip
-        comment = f"It uses {name}, which only cell {below} below it defines."
-        advice = f"Move the definition of {name} above it."
-        return ReviewRemark("major", comment, advice, cell, line)
-    ran = cell.count is not None and not cell.failed
-    why = (
-        "and yet it ran: a cell that is gone, or was changed, has defined it"
-        if ran
-        else "so it cannot run"
-    )
+    lines = cell.source.splitlines()
+    word = re.compile(rf"\b{re.escape(found.name)}\b")
+    line = next((number for number, text in enumerate(lines, 1) if word.search(text)), None)
     advice = f"Define {name} in a cell above, or remove it."
-    comment = f"It uses {name}, which no cell defines, {why}."
+    if found.kind == "defined_later":
+        comment = f"It uses {name}, which only a cell below it defines."
+    elif cell.count is not None and not cell.failed:
+        why = "and yet it ran: a cell that is gone, or was changed, has defined it"
+        comment = f"It uses {name}, which no cell defines, {why}."
+    else:
+        comment = f"It uses {name}, which no cell defines, so it cannot run."
     return ReviewRemark("major", comment, advice, cell, line)
-
-
-def _made(cell: ReviewedCell) -> frozenset[str]:
-    names = names_in(cell.source)
-    return names.made if names else frozenset()
-
-
-def _line_of(cell: ReviewedCell, name: str) -> int | None:
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    lines = enumerate(cell.source.splitlines(), 1)
-    return next((number for number, line in lines if word.search(line)), None)

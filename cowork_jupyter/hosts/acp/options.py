@@ -92,7 +92,7 @@ class SessionOptions:
     def _models(self) -> Options:
         """Empty without a model, and before its server has listed what it has."""
         connections, current = self._service.connections, self._model
-        if connections.current().is_guide or not current:
+        if connections.current().is_built_in or not current:
             return []
         listed = self._service.factory.llm.known.names()
         names = dict.fromkeys([current, *filter(connections.administrator.allows, sorted(listed))])

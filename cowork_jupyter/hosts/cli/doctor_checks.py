@@ -116,7 +116,7 @@ def _model(settings: Settings) -> DoctorFinding:
     state = state_of(connection)
     if not state.ready:
         return DoctorFinding("model", False, state.why_not or f"{state.name} does not answer")
-    if connection.is_guide:
+    if connection.is_built_in:
         return DoctorFinding("model", True, f"{state.name}. {_other_models()}")
     if connection.local:
         return DoctorFinding(

@@ -48,7 +48,7 @@ class Cowork:
 
     ```python
     cw = Cowork()
-    cw.plan("Clean sales.csv")
+    cw.plan("Remove duplicate rows from sales.csv")
     cw.execute()
     ```
     """

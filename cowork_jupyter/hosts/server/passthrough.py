@@ -158,10 +158,7 @@ def _tls() -> ssl.SSLContext:
 def _check(connection: Connection) -> None:
     from ...domain.errors import Unavailable
     from ...llm.failures import ModelError
-    from ...llm.model_probe import HOW_TO_CONNECT
 
-    if connection.is_guide:
-        raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
     try:
         _classifier(connection).check()
     except ModelError as error:

@@ -12,7 +12,7 @@ from typing import Any
 from ...domain.errors import Unavailable
 from ...domain.health import ModelProblem, ModelState
 from ..chunks import Chunk, ModelRequest, Restarted
-from ..client import Model
+from ..client import Model, ModelTraits
 from ..failures import ModelError, RetryPolicy, UnknownModel
 from .process import Endpoint, ServingProcess
 
@@ -137,7 +137,7 @@ _PATIENT = RetryPolicy(patience=0, first=1_800.0, idle=300.0)
 
 
 class LocalModel:
-    is_guide = False
+    traits = ModelTraits()
 
     def __init__(
         self, file: Path, *, context: int = CONTEXT, options: Mapping[str, Any] | None = None

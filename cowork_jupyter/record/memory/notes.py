@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...domain.connection import BUILT_IN
 from ...domain.contexts import DONE, Job, JobKind, JobStatus
 from ...domain.effects import DataEffect
 from ...domain.figures import Assumption
@@ -251,12 +250,10 @@ def _answers(
 
 
 def _corrections(evidence: Evidence) -> Iterator[str]:
-    is_guide = evidence.job.usage.model == BUILT_IN
     for assumption in _assumptions(evidence):
         # What a model offered to click on is a model's.
-        if assumption.status == "corrected" and (
-            is_guide or assumption.correction not in assumption.alternatives
-        ):
+        offered = assumption.correction in assumption.alternatives
+        if assumption.status == "corrected" and not offered:
             yield assumption.correction
     for before, after in zip(evidence.revisions, evidence.revisions[1:], strict=False):
         if after.by == "person":

@@ -2931,6 +2931,8 @@ export interface components {
              * @constant
              */
             type: "question";
+            /** @default [] */
+            unused: string[];
         };
         /** QuestionAskedEvent */
         QuestionAskedEvent: {
@@ -2976,6 +2978,8 @@ export interface components {
              * @constant
              */
             type: "question";
+            /** @default [] */
+            unused: string[];
         };
         /**
          * QuestionList

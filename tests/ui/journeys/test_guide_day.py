@@ -21,7 +21,10 @@ def made(lab: LabServer) -> set[str]:
 
 def test_two_plans_of_the_guide_are_executed_and_taken_back(page: Page, lab: LabServer) -> None:
     (lab.root / "prices.csv").write_text(TABLE)
-    goals = ("Clean prices.csv", "Profile prices.csv and plot price over time")
+    goals = (
+        "Remove duplicate rows from prices.csv",
+        "Profile prices.csv and plot price over time",
+    )
     desk = Desk(page, lab, "guide-day.ipynb", *(f"%%plan\n{goal}" for goal in goals))
     clean = desk.run(goals[0])
     stands(clean, "Plan ready")
@@ -56,35 +59,41 @@ def test_two_plans_of_the_guide_are_executed_and_taken_back(page: Page, lab: Lab
     expect(plot).not_to_contain_text("Rolled back.")
     discuss(clean, "Why those rows?")
     expect(clean.locator(".cw-said-user")).to_contain_text("Why those rows?")
-    expect(clean).to_contain_text("I do not know how to do that")
-    stands(clean, "Failed")  # what was said last, not the plan
+    expect(clean).to_contain_text("I cannot use “those”. What should I do instead?")
+    answer(clean, "Nothing of this")
+    expect(clean).to_contain_text("I cannot use “those”, so I did nothing.")
+    stands(clean, "Completed")  # it said so, which is no failure
     desk.restart_kernel()
     desk.reload()
-    stands(clean, "Failed")
+    stands(clean, "Completed")
+    expect(clean).to_contain_text("I cannot use “those”, so I did nothing.")
     stands(plot, "Completed")
 
 
 def test_the_guide_asks_acts_and_says_what_it_cannot_do(page: Page, lab: LabServer) -> None:
     (lab.root / "rents.csv").write_text(TABLE.replace(",3.5", ",").replace("price", "rent"))
-    goals = ("Clean rents.csv: missing values", "Profile rents.csv", "Write a poem")
+    goals = ("Fill missing rent in rents.csv", "Profile rents.csv", "Write a poem")
     magics = ("%%plan", "%%act", "%%act")
     cells = (f"{magic}\n{goal}" for magic, goal in zip(magics, goals, strict=True))
     desk = Desk(page, lab, "rents.ipynb", *cells)
     clean = desk.run(goals[0])
-    expect(clean).to_contain_text("What should I do with missing values?")
+    expect(clean).to_contain_text("Fill them with what?")
     desk.reload()
     desk.is_as_it_happened()
-    answer(clean, "Drop every row that has one")
+    clean.locator(".cw-option", has_text="the median value").click()
     stands(clean, "Plan ready")
-    expect(clean.locator(".cw-step").first).to_contain_text("drop rows with missing values")
-    discuss(clean, "Also plot rent over time")
+    first = clean.locator(".cw-step").first
+    expect(first).to_contain_text("fill missing rent with the median value")
+    discuss(clean, "Also plot the mean rent over time")
     expect(clean.locator(".cw-step")).to_have_count(2)
+    expect(first).to_contain_text("fill missing rent with the median value")
     role_is(clean, "Planner")
     desk.is_as_it_happened()
 
     poem = desk.run(goals[2])
-    stands(poem, "Failed")
-    expect(poem).to_contain_text("I do not know how to do that")
+    stands(poem, "Completed")
+    expect(poem).to_contain_text("I cannot use “poem”, so I did nothing.")
+    expect(poem).to_contain_text("For anything else, connect a language model")
     stands(clean, "Plan ready")
     desk.reload()
     execute(clean)
@@ -98,7 +107,7 @@ def test_the_guide_asks_acts_and_says_what_it_cannot_do(page: Page, lab: LabServ
     desk.is_as_it_happened()
     desk.restart_kernel()
     desk.reload()
-    stands(poem, "Failed")
+    stands(poem, "Completed")
     stands(profile, "Completed")
     press(clean, "Re-plan")
     stands(clean, "Plan ready")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 KEY = "sk-" + "proj4Hq9ZtLw7Bx2Vc8Nm1"
 PLANTED = (
-    "import json\nimport random",
+    "import random",
     f"api_key = '{KEY}'",
     "where = '/home/ada/sales.csv'",
     "try:\n    draw = random.random()\nexcept Exception:\n    pass",
@@ -43,7 +43,6 @@ def test_planted_problems_are_listed_by_severity(page: Page, lab: LabServer) -> 
         "ignores it silently",
         "which no cell defines",
         "is an absolute path",
-        "is imported and never used",
     ):
         expect(findings.filter(has_text=words)).to_have_count(1)
     expect(card).not_to_contain_text(KEY)

@@ -13,6 +13,7 @@ from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.llm.chunks import Chunk, ModelRequest, TextChunk
+from cowork_jupyter.llm.client import ModelTraits
 from cowork_jupyter.llm.failures import ModelError
 from tests.scripted import Scripted, ScriptedServer, text
 
@@ -157,7 +158,7 @@ class BreaksOff:
     """A model whose own time limit ends it in the middle of an answer."""
 
     name = "breaks-off"
-    is_guide = False
+    traits = ModelTraits()
 
     async def aclose(self) -> None:
         pass

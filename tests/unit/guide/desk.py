@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import io
 import json
-import os
 import shlex
+import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
+from cowork_jupyter.guide.tables import Table, table_of
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolContext, ToolResult
-from cowork_jupyter.tools.registry import default_tools
+from cowork_jupyter.tools.notebook.outputs import MAX_LENGTH, middle_cut
+from cowork_jupyter.tools.registry import tools_with_kernels, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
 
 MAX_TURNS = 40
@@ -62,25 +64,61 @@ def answer(number: int, question: str, value: str) -> Message:
     return said("user", value, MessageType.TEXT, answer=facts.model_dump())
 
 
-def write_notebook(path: Path, *sources: str) -> None:
+def write_notebook(path: Path, *sources: str, language: str = "python", **more: Any) -> None:
+    """With cells c1, c2 and so on, which ran in this order."""
     cells = [
         {"id": f"c{n}", "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
-        for n, source in enumerate(sources)
+        | {"execution_count": n, **more}
+        for n, source in enumerate(sources, 1)
     ]
-    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    metadata = {"language_info": {"name": language}}
+    document = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(document))
 
 
-class Desk:
-    """A workspace and the guide at work in it. Scripts run in this process, which is quicker."""
+def known(path: str, text: str, encoding: str = "utf-8", lines: int | None = None) -> Table:
+    """The table that the head of a file tells of."""
+    table = table_of(path, text, encoding, lines)
+    assert table
+    return table
 
-    def __init__(self, folder: Path, packages: str = "pandas matplotlib sklearn pyarrow") -> None:
+
+class Desk:
+    """A workspace and the guide at work in it. Code runs in this process, which is quicker."""
+
+    def __init__(
+        self,
+        folder: Path,
+        packages: str = "pandas matplotlib sklearn pyarrow",
+        *,
+        scratch: bool = False,
+        frames: Mapping[str, Any] | None = None,
+    ) -> None:
         self.folder = folder
         self.packages = packages
+        self.scratch = scratch
+        self.frames = frames
+        """DataFrames of the notebook's kernel; None if it has none."""
+        self.guide = Guide()
+        self.context_id = "c"
+        self.tools: frozenset[str] | None = None
+        """Instead of what the role may use."""
+        self.inserted: frozenset[str] = frozenset()
+        self.code_run: list[str] = []
+        self.turns = 0
         self.calls: list[dict[str, Any]] = []
         self.outputs: list[str] = []
         self.questions: list[dict[str, Any]] = []
-        self.registry = default_tools()
+        without = tools_without_kernels(confined=scratch)
+        self.registry = without if frames is None else tools_with_kernels()
+
+    def having(self, files: Mapping[str, str]) -> Desk:
+        """With these texts in its folder."""
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return self
 
     def ask(
         self,
@@ -93,13 +131,18 @@ class Desk:
         """The guide's last words, or its plan or result as JSON, after all calls it wanted."""
         waiting = list(answers)
         messages = [said("user", request) if isinstance(request, str) else request]
-        tools = frozenset(tool.name for tool in self.registry.permitted(role))
+        tools = self.tools or frozenset(one.name for one in self.registry.permitted(role))
         for turn in range(MAX_TURNS):
-            spoken = Guide().reply(Conversation(role, tools, notebook, plan, messages))
+            own = [each.model_copy(update={"context_id": self.context_id}) for each in messages]
+            known = Conversation(role, tools, notebook, plan, own, self.inserted, self.code_run)
+            spoken = self.guide.reply(known)
             value = json.loads(spoken) if spoken.startswith("{") else {}
-            if "tool" in value:
-                messages += [call(turn, value["tool"], value["parameters"])]
-                messages += [result(turn, self.run_tool(value, role))]
+            if calls := value.get("tools", [value] if "tool" in value else []):
+                self.turns += 1
+                numbered = list(enumerate(calls, 100 * turn))
+                messages += [call(at, one["tool"], one["parameters"]) for at, one in numbered]
+                came = [result(at, self.run_tool(one, role)) for at, one in numbered]
+                messages += reversed(came)  # they belong to their calls in any order
             elif value.get("type") == "question":
                 self.questions.append(value)
                 messages += [answer(turn, value["question"], waiting.pop(0))]
@@ -127,29 +170,41 @@ class Desk:
         tool, parameters = call["tool"], call["parameters"]
         if tool == "execute_command":
             return self._command(parameters["command"])
+        if tool == "run_code" and self.scratch:
+            return self._code(**parameters)
+        if tool == "list_variables":
+            return ToolResult("\n".join(f"{n}: pandas.DataFrame" for n in self.frames or ()), "")
         context = ToolContext(Workspace(self.folder), role)
         try:
             return asyncio.run(self.registry.call(tool, parameters, context))
         except CoworkError as error:
             return error
 
+    def _code(self, code: str, where: str, tables: Sequence[str] = ()) -> ToolResult | CoworkError:
+        assert where == "scratch"
+        printed, failure = self._run(code, {name: (self.frames or {})[name] for name in tables})
+        if failure:
+            return CoworkError(failure, code="code_failed")
+        return ToolResult(middle_cut(printed, MAX_LENGTH) + "\n[ran code]", "")
+
     def _command(self, command: str) -> ToolResult:
         words = shlex.split(command)
         if words[1] == "-c":
-            return _ran([f"packages: {self.packages}\n"], 0)
+            return ToolResult(f"packages: {self.packages}\n", "", {"exit_code": 0})
         code = (self.folder / words[1]).read_text(encoding="utf-8")
-        out, before = io.StringIO(), Path.cwd()
-        os.chdir(self.folder)
+        printed, failure = self._run(code, {"__name__": "__main__"}, words[1])
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close("all")  # a program of its own would begin without figures
+        if not failure:
+            self.outputs.append(printed)
+        return ToolResult(printed + failure, "", {"exit_code": int(bool(failure))})
+
+    def _run(self, code: str, names: dict[str, Any], name: str = "scratch") -> tuple[str, str]:
+        """What code has printed, and how it failed."""
+        out = io.StringIO()
         try:
-            with contextlib.redirect_stdout(out):
-                exec(compile(code, words[1], "exec"), {"__name__": "__main__"})
+            with contextlib.chdir(self.folder), contextlib.redirect_stdout(out):
+                exec(compile(code, name, "exec"), names)
         except Exception:
-            return _ran([out.getvalue(), traceback.format_exc()], 1)
-        finally:
-            os.chdir(before)
-        self.outputs.append(out.getvalue())
-        return _ran([out.getvalue()], 0)
-
-
-def _ran(output: Iterable[str], exit_code: int) -> ToolResult:
-    return ToolResult("".join(output), "", {"exit_code": exit_code})
+            return out.getvalue(), traceback.format_exc()
+        return out.getvalue(), ""

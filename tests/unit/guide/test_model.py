@@ -7,13 +7,12 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
-from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -23,6 +22,8 @@ from cowork_jupyter.llm.chunks import Finished, ModelRequest, TextChunk
 from cowork_jupyter.service.wiring import build_service
 from tests.unit.agents.agreeable import Agreeable
 from tests.unit.agents.conftest import Bench
+
+from .desk import write_notebook
 
 
 @pytest_asyncio.fixture
@@ -63,48 +64,35 @@ async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
     assert (bench.workspace / drawn[1]).stat().st_size > 0
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.asyncio
-async def test_other_words_for_models_change_nothing_that_the_guide_does(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+async def test_a_question_is_computed_in_the_sandbox(bench: Bench) -> None:
+    await bench.tell("what is the average price by region in sales.csv?", AgentRole.PLANNER)
+    assert "| N | 3.50 |" in bench.messages(MessageType.TEXT)[-1].text
+
+
+@pytest.mark.process
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "parameters", "kind", "expected"),
+    [
+        ("profile_dataset", {"path": "sales.csv"}, MessageType.TEXT, "| rows | 50 |"),
+        ("explain_notebook", {"notebook": "a.ipynb"}, MessageType.TEXT, "`a.ipynb` has 2 cells"),
+        ("clean_notebook", {"notebook": "a.ipynb"}, MessageType.PLAN, "Put the cells of `a.ipynb`"),
+        ("review_changes", {"paths": ["a.ipynb"]}, MessageType.REVIEW, "a.ipynb"),
+    ],
+)
+async def test_a_workflow_that_ships_is_a_recipe_too(
+    bench: Bench, name: str, parameters: dict[str, Any], kind: MessageType, expected: str
 ) -> None:
-    nonsense = "Qwrt zxcv."
-    monkeypatch.setattr("cowork_jupyter.agents.agent.render_prompt", lambda _parts: nonsense)
-    monkeypatch.setattr(
-        "cowork_jupyter.agents.plan.coordinator.assignment_text", lambda *_: nonsense
-    )
-    monkeypatch.setattr("cowork_jupyter.llm.conversation._text", lambda *_: nonsense)
-    monkeypatch.setattr(CoworkError, "for_model", nonsense)
-    (bench.workspace / "other.csv").write_text("x,y\n1,2\n")
-    job_id = bench.start("Make a profile of a table", AgentRole.PLANNER)
-    await bench.answer("sales.csv")
-    assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
-    revision = bench.service.plans.find(bench.context.id)
-    assert revision
-    job = await bench.service.execute_plan(bench.context.id, revision.revision)
-    assert (await bench.service.jobs.wait(job.id)).status is JobStatus.COMPLETED
-    (done,) = bench.messages(MessageType.TASK_RESULT)
-    assert done.data.model_dump()["status"] == "completed"
-    assert "50 rows, 3 columns" in done.text
-
-
-@pytest.mark.asyncio
-async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
-    plan = {"type": "plan", "goal": "Money", "steps": [{"id": "1", "action": "Call the bank"}]}
-    bench.service.plans.edit(bench.context.id, plan, 0)
-    job = await bench.service.execute_plan(bench.context.id, 1)
-    asked = await bench.until(EventType.QUESTION_ASKED)
-    assert "I do not know how to do that step" in asked.data.model_dump()["context"]
-    bench.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
-    assert (await bench.service.jobs.wait(job.id)).status is JobStatus.FAILED
-
-
-@pytest.mark.process
-@pytest.mark.asyncio
-async def test_without_a_plan_the_actor_does_it_all(bench: Bench) -> None:
-    job = await bench.tell("profile sales.csv")
+    write_notebook(bench.workspace / "a.ipynb", "print(x)", "x = 1")
+    message = bench.service.run_workflow(name, parameters, bench.context.id)
+    assert message.job_id
+    job = await bench.service.jobs.wait(message.job_id)
     assert job.status is JobStatus.COMPLETED, job.error
-    assert "50 rows, 3 columns" in bench.messages(MessageType.TEXT)[-1].text
+    (made,) = [one for one in bench.messages(kind) if one.role == "assistant"]
+    assert expected in made.model_dump_json()
 
 
 @pytest.mark.asyncio

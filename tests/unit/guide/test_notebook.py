@@ -1,23 +1,25 @@
-"""Notebooks: what their cells need of each other."""
+"""Notebooks: what their cells need of each other, and the style that new cells follow."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from cowork_jupyter.guide.file_names import named_paths
+from cowork_jupyter.guide.code import Style, TableVariable
 from cowork_jupyter.guide.notebook import (
+    GuideCell,
     cells_in,
+    code_cell,
     explain_cells,
+    files_in_code,
     moves,
     notebook_intent,
     order_cells,
 )
+from cowork_jupyter.guide.notebook_style import style_of, works_with_polars
 
-from .desk import Desk
+from .desk import Desk, write_notebook
 
 
 @pytest.mark.parametrize(
@@ -27,120 +29,112 @@ from .desk import Desk
         ("What does analysis.ipynb do? explain", "explain"),
         ("erkläre das Notebook", "explain"),
         ("put the cells in order", "order"),
-        ("sort the cells of nb.ipynb", "order"),
         ("Profile sales.csv", None),
         ("read `order the cells.csv`", None),
-        ("write me a poem", None),
-        ("", None),
     ],
 )
 def test_words_tell_what_is_wanted_of_a_notebook(text: str, intent: str | None) -> None:
     assert notebook_intent(text) == intent
 
 
-def test_files_are_found_by_path_name_or_stem() -> None:
-    paths = ["data/sales.csv", "data/sales_2.csv", "customers.csv"]
-    assert named_paths("profile data/sales.csv", paths) == ["data/sales.csv"]
-    assert named_paths("profile sales_2.csv", paths) == ["data/sales_2.csv"]
-    assert named_paths("join customers with sales", paths) == ["customers.csv", "data/sales.csv"]
+def cells(*sources: str) -> list[GuideCell]:
+    """Named a, b and so on; those that begin with `#` are texts."""
+    facts = [
+        {"id": name, "cell_type": "markdown" if source[:1] == "#" else "code", "source": source}
+        for name, source in zip("abcdef", sources, strict=False)
+    ]
+    return cells_in({"cells": [{**fact, "failed": fact["source"] == "1 / 0"} for fact in facts]})
 
 
-def test_of_files_with_one_name_the_one_that_the_text_means_is_found() -> None:
-    paths = ["a/data/sales.csv", "b/data/sales.csv", "b/sales.csv", "data/sales.csv"]
-    assert named_paths("clean sales.csv", paths, "b") == ["b/sales.csv"]
-    assert named_paths("clean ./sales.csv", paths, "b") == ["b/sales.csv"]
-    assert named_paths("clean sales", paths, "b") == ["b/sales.csv"]
-    assert named_paths("clean data/sales.csv", paths, "b") == ["b/data/sales.csv"]
-    assert named_paths("clean ../data/sales.csv", paths, "b") == ["data/sales.csv"]
-    assert named_paths("clean `data/sales.csv`", paths) == ["data/sales.csv"]
-    assert named_paths("clean a/data/sales.csv", paths, "b") == ["a/data/sales.csv"]
-    assert named_paths("clean /home/ada/x/sales.csv", ["b/sales.csv"]) == ["b/sales.csv"]
-
-
-def shown(*cells: tuple[str, str, str]) -> dict[str, Any]:
-    rest = {"execution_count": None, "failed": False}
-    told = [{"id": name, "cell_type": kind, "source": it, **rest} for name, kind, it in cells]
-    return {"cells": told}
-
-
-def order(*cells: tuple[str, str, str]) -> str:
-    return " ".join(cell.id for cell in order_cells(cells_in(shown(*cells))))
-
-
-def test_a_cell_goes_behind_what_it_needs() -> None:
-    assert order(("a", "code", "print(x)"), ("b", "code", "x = 1")) == "b a"
-
-
-def test_cells_in_order_stay_as_they_are() -> None:
-    cells = (("a", "code", "x = 1"), ("b", "code", "x = x + 1"), ("c", "code", "print(x)"))
-    assert order(*cells) == "a b c"
-    assert moves(cells_in(shown(*cells))) == []
-
-
-def test_imports_come_first_and_texts_stay_above_their_code() -> None:
-    cells = (
-        ("t", "markdown", "# Draw"),
-        ("a", "code", "np.plot(data)"),
-        ("b", "code", "data = np.ones(3)"),
-        ("c", "code", "import numpy as np"),
-    )
-    assert order(*cells) == "c b t a"
-
-
-def test_a_circle_keeps_its_order() -> None:
-    assert order(("a", "code", "x = y"), ("b", "code", "y = x")) == "a b"
-
-
-def test_what_is_no_python_stays_where_it_is() -> None:
-    cells = (
-        ("a", "code", "%%bash\nls x"),
-        ("b", "code", "x = (1"),
-        ("c", "code", "%matplotlib inline\ny = 1"),
-    )
-    assert order(*cells) == "a b c"
-
-
-def test_what_a_magic_gives_is_a_name_like_any_other() -> None:
-    cells = (("a", "code", "print(files, who)"), ("b", "code", "files = !ls\nwho = %who_ls"))
-    assert order(*cells) == "b a"
-    assert "no cell defines" not in explain_cells("nb.ipynb", cells_in(shown(*cells)))
-
-
-def test_names_inside_functions_and_comprehensions_are_their_own() -> None:
-    cells = (("a", "code", "f = lambda v: v\n[w for w in range(3)]"), ("b", "code", "v = w = 1"))
-    assert order(*cells) == "a b"
-
-
-def test_moves_lead_to_the_order() -> None:
-    cells = cells_in(
-        shown(("a", "code", "print(x)"), ("b", "code", "y = 2"), ("c", "code", "x = y"))
-    )
-    now = [cell.id for cell in cells]
-    for cell_id, after in moves(cells):
-        now.remove(cell_id)
-        now.insert(now.index(after) + 1 if after else 0, cell_id)
-    assert now == [cell.id for cell in order_cells(cells)] == ["b", "c", "a"]
+@pytest.mark.parametrize(
+    ("sources", "order"),
+    [
+        (["print(x)", "x = 1"], "b a"),
+        (["x = y", "x = x + 1", "y = 1"], "c a b"),
+        (["# Draw", "np.plot(data)", "data = np.ones(3)", "import numpy as np"], "d c a b"),
+        (["x = y", "y = x"], "a b"),
+        (["import a", "b = a.b", "nonlocal c"], "a b c"),
+        (["%%bash\nls x", "x = (1", "%matplotlib inline\ny = 1", "# The end"], "a b c d"),
+        (["f = lambda v: v\n[w for w in range(3)]", "v = w = 1"], "a b"),
+        (["def f():\n    y = 1\n    return y", "y = 1"], "a b"),
+        (["for i in z: pass", "z = [1]"], "b a"),
+    ],
+)
+def test_cells_follow_what_they_need_and_else_stay_where_they_are(
+    sources: list[str], order: str
+) -> None:
+    found = cells(*sources)
+    assert " ".join(cell.id for cell in order_cells(found)) == order
+    assert (not moves(found)) == (order == " ".join("abcd"[: len(sources)]))
 
 
 def test_an_explanation_names_what_is_in_the_cells() -> None:
-    text = explain_cells(
-        "nb.ipynb",
-        cells_in(
-            shown(
-                ("t", "markdown", "# Sales"),
-                ("a", "code", "import pandas as pd\nd = pd.read_csv('sales.csv')"),
-                ("b", "code", "def f(): pass\nd.plot()\nprint(missing)"),
-            )
-        ),
-    )
-    for fact in ("3 cells, 2 of them code", "Sales", "pandas", "sales.csv", "f", "`b`", "missing"):
-        assert fact in text
+    reading = "import pandas as pd\nfrom math import pi\nd = pd.read_csv('sales.csv')"
+    said = explain_cells("nb.ipynb", cells("# Sales", reading, "1 / 0"))
+    for fact in ("3 cells, 2 of", ": Sales", ": math, pandas", ": sales.csv", "with an error: `c`"):
+        assert fact in said
+    assert "use names defined further down" in explain_cells("n", cells("print(x)", "x = 1"))
 
 
-@pytest.mark.parametrize("kind", ["explain", "order"])
-def test_a_notebook_without_cells_is_said_to_have_none(kind: str, tmp_path: Path) -> None:
-    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (tmp_path / "new.ipynb").write_text(json.dumps(empty))
-    text = {"explain": "Explain new.ipynb", "order": "Put the cells of new.ipynb in order"}[kind]
-    said = Desk(tmp_path).ask(text, notebook="new.ipynb")
-    assert {"explain": "has no cells yet", "order": "already in order"}[kind] in said
+def test_a_notebook_without_cells_is_said_to_have_none(tmp_path: Path) -> None:
+    write_notebook(tmp_path / "new.ipynb")
+    assert "no cells yet" in Desk(tmp_path).ask("Explain new.ipynb")
+    assert "already in order" in Desk(tmp_path).ask("Put the cells of new.ipynb in order")
+
+
+def style(variables: str, *sources: str, folder: str = ".") -> Style:
+    kinds = dict(each.split(":") for each in variables.split())
+    return style_of(list(map(code_cell, sources)), kinds, Style(folder=folder))
+
+
+def test_a_notebook_that_works_with_polars_is_known() -> None:
+    assert works_with_polars([code_cell("import polars as pl\npl.read_csv('a.csv')")])
+    for source in ("", "import pandas as pd\nimport polars as pl\npd.a\npd.b\npl.c"):
+        assert not works_with_polars([code_cell(source)])
+
+
+def test_an_import_counts_once_the_kernel_has_it() -> None:
+    assert style("pandas:module", "import pandas").pandas == "pandas"
+    assert style("", "import pandas as pd").pandas == ""
+    assert style("pd:module").pandas == "pd", "also where cells are not kept"
+    assert "pd" in style("pd:int", "pd = 3").used_names
+
+
+READ = 'import pandas as pd\ndf = pd.read_csv("data/sales.csv", parse_dates=["date"])'
+FRAME = "pd:module df:pandas.DataFrame"
+WRITE = 'df.convert_dtypes().to_csv(\n    "o.csv"\n)'
+SALES = {"data/sales.csv": TableVariable("df", frozenset({"date"}))}
+
+
+@pytest.mark.parametrize(
+    ("variables", "sources", "loaded"),
+    [
+        (FRAME, [READ], SALES),
+        (FRAME, [READ, 'df["total"] = df["a"] * 2'], SALES),
+        (FRAME, ["df = df.copy()", WRITE], {"o.csv": TableVariable("df")}),
+        (FRAME, [WRITE.replace('csv"', 'csv", mode="x"'), "df = df.head()"], {}),
+        ("pd:module", [READ], {}),
+        ("pd:module df:polars.DataFrame", [READ], {}),
+        (FRAME, [READ, "df = df[df.units > 3]"], {}),
+        (FRAME, [READ, 'df.drop(columns=["a"], inplace=True)'], {}),
+        (FRAME, [READ.replace(")", ", nrows=10)")], {}),
+        (FRAME, ["df = pd.read_csv('data/sales.csv').dropna()"], {}),
+    ],
+)
+def test_a_table_is_known_by_its_name_while_it_is_what_its_file_holds(
+    variables: str, sources: list[str], loaded: dict[str, TableVariable]
+) -> None:
+    assert style(variables, *sources).loaded_tables == loaded
+
+
+def test_paths_are_as_the_folder_of_the_notebook_sees_them() -> None:
+    moved = READ.replace("data/", "../data/")
+    assert style(FRAME, moved, folder="work").loaded_tables == SALES
+    code = [moved, "df.to_csv('out.csv')\nopen('../n.txt')", "pd.read_csv('out.csv')"]
+    assert files_in_code(code, "work") == (["data/sales.csv", "n.txt"], frozenset({"work/out.csv"}))
+
+
+def test_names_in_cells_and_in_the_kernel_are_taken() -> None:
+    found = style("hidden:int ax:Axes", "sales = 1", "ax = sales.plot()")
+    assert found.used_names == {"hidden", "sales"}, "nobody needs `ax` any more"
+    assert "ax" in style("ax:Axes", "ax = sales.plot()", "ax.set_title('mine')").used_names

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.script import CallResult, GuideRun, call_key, read_run
+from cowork_jupyter.guide.script import (
+    GuideRun,
+    Memory,
+    Script,
+    read_run,
+)
 from cowork_jupyter.llm.chunks import Conversation
-from cowork_jupyter.tools.base import ToolResult
 
-from .desk import answer, call, result, said, step
+from .desk import call, result, said, step
 
+CHANGED = MessageType.ROLE_CHANGE
 PLAN = Plan(goal="Plot it", steps=[PlanStep(id="1", step_number=1, action="Look")])
 
 
@@ -19,52 +26,45 @@ def read(*messages: object, plan: Plan | None = None) -> GuideRun:
     return read_run(Conversation(AgentRole.ACTOR, plan=plan, messages=messages))  # type: ignore[arg-type]
 
 
-def test_a_request_is_what_the_user_said_last() -> None:
-    run = read(
-        said("user", "Plot sales.csv"),
-        said("system", "The role is now Actor.", MessageType.ROLE_CHANGE),
-        said("user", " Profile sales.csv "),
-        said("system", "Where the user is: Your task is step 1 of an approved plan."),
-        plan=PLAN,
-    )
-    assert (run.request, run.is_step, run.goal) == ("Profile sales.csv", False, "Plot it")
-
-
-def test_to_plan_anew_is_to_ask_for_the_goal_once_more() -> None:
-    run = read(said("user", "Qwrt", replan=True), plan=PLAN)
-    assert (run.request, run.replans, run.goal) == ("Plot it", False, "Plot it")
-
-
-def test_a_step_is_what_its_assignment_says_in_its_fields() -> None:
-    run = read(said("user", "Execute the plan."), step("Plot x", goal="See it all"), plan=PLAN)
-    assert (run.request, run.is_step, run.goal) == ("Plot x", True, "See it all")
-
-
-def test_results_belong_to_calls_by_their_ids_and_answers_to_questions() -> None:
-    gone = CoworkError("Qwrt.", code="not_found", details={"path": "b"})
-    run = read(
-        said("user", "Look"),
-        call(1, "read_file", {"path": "a"}),
-        call(2, "read_file", {"path": "b"}),
-        result(2, gone),
-        result(1, ToolResult("one", "", {"total_lines": 1})),
-        answer(1, "Which?", "this"),
-        said("user", "FAILED: Answer to “Which?”: that", MessageType.ROLE_CHANGE),
-    )
-    assert run.calls == {
-        call_key("read_file", {"path": "a"}): [CallResult(True, "one", {"total_lines": 1})],
-        call_key("read_file", {"path": "b"}): [
-            CallResult(False, "Qwrt.", {"path": "b"}, "not_found")
-        ],
-    }
-    assert run.answers == {"Which?": "this"}
+@pytest.mark.parametrize(
+    ("messages", "request_", "goal", "is_step"),
+    [
+        ([said("user", "Plot sales.csv"), said("user", " Look ")], "Look", "Plot it", False),
+        ([said("user", "Look"), said("user", "It is step 1.", CHANGED)], "Look", "Plot it", False),
+        ([said("user", "Qwrt", replan=True)], "Plot it", "Plot it", False),
+        ([said("user", "Execute."), step("Plot x", goal="See it")], "Plot x", "See it", True),
+    ],
+)
+def test_a_request_is_what_the_user_said_last_or_what_a_step_is_assigned(
+    messages: list[Message], request_: str, goal: str, is_step: bool
+) -> None:
+    run = read(*messages, plan=PLAN)
+    assert (run.request, run.goal, run.is_step) == (request_, goal, is_step)
+    assert not run.replans
 
 
 def test_what_came_before_the_request_is_another_matter() -> None:
-    run = read(
-        said("user", "Look"),
-        call(1, "read_file", {"path": "a"}),
-        result(1, CoworkError("It was cancelled.", code="cancelled")),
-        said("user", "Sing"),
-    )
-    assert (run.request, run.calls) == ("Sing", {})
+    gone = result(1, CoworkError("It was cancelled.", code="cancelled"))
+    looked = call(1, "read_file", {"path": "a"})
+    assert read(said("user", "Look"), looked, gone, said("user", "Sing")) == GuideRun("Sing")
+    assert read(said("user", "Look"), looked, said("user", "Sing"), gone) == GuideRun("Sing")
+
+
+def script(memory: Memory, context_id: str) -> Script:
+    message = said("user", "Look").model_copy(update={"context_id": context_id})
+    return Script(GuideRun("Look"), Conversation(AgentRole.ACTOR, messages=[message]), memory)
+
+
+def test_memory_holds_while_the_state_is_the_same_and_has_an_end() -> None:
+    memory = Memory()
+    first, second = script(memory, "c"), script(memory, "d")
+    first.keep("t.csv", [9, 1.5], "head")
+    first.keep("u.csv", None, "head")
+    assert first.recall("t.csv", [9, 1.5]) == "head"
+    assert first.recall("t.csv", [9, 2.5]) is None
+    assert second.recall("t.csv", [9, 1.5]) is None
+    assert first.recall("u.csv", None) is None, "an unknown state may be another one"
+    for n in range(1000):
+        first.keep(str(n), [n, n], n)
+    assert first.recall("t.csv", [9, 1.5]) is None
+    assert first.recall("999", [999, 999]) == 999

@@ -45,11 +45,13 @@ def test_macos_works_with_files_and_takes_back_but_confines_nothing(
     seen = visit("macos", str(workspace), given=foreign)
     assert seen["not_imported"] == {}
     assert (seen["sandbox"], seen["problems"]) == ("none", [])
-    hello, counted, drawn = seen["answers"].values()
-    assert hello[0] == "completed"
-    assert "sales.csv  12 bytes" in hello[1]
-    assert "Number of rows in `sales.csv`" in counted[1]
-    assert UNCONFINED in drawn[1]
+    hello, columns, counted, drawn = seen["answers"].values()
+    assert hello[0] == columns[0] == "completed"
+    assert "built-in guide" in hello[1]
+    assert "sales.csv  12 bytes" in columns[1]
+    assert "| a | numbers |" in columns[1]
+    for _status, said in (counted, drawn):  # both run code
+        assert UNCONFINED in said
     assert "sales.csv" in seen["taken_back"]["changed"]
     assert seen["taken_back"]["removed"] == ["new", "new/deep", "new/deep/file.txt"]
     assert (workspace / "sales.csv").read_text() == TABLE

@@ -53,12 +53,18 @@ async def look_around(workspace: Path) -> dict[str, Any]:
         health = await service.health()
         context = service.conversations.create().id
         answers = {}
-        for text in ("Hello", "How many rows are in sales.csv?", "Plot a by b of sales.csv"):
+        for text in (
+            "Hello",
+            "Which columns does sales.csv have?",
+            "How many rows are in sales.csv?",
+            "Histogram of b in sales.csv",
+        ):
             sent = service.send_message(context, text)
             assert sent.job_id
             job = await service.jobs.wait(sent.job_id)
             messages = service.conversations.messages(context).items
-            answers[text] = [job.status, "\n".join(one.text for one in messages)]
+            said = [one.text for one in messages if one.job_id == job.id]
+            answers[text] = [job.status, "\n".join(said)]
         return {
             "sandbox": health.sandbox,
             "problems": [one.code for one in health.problems],

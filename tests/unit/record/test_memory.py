@@ -17,7 +17,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guidance.memory import MEMORY_FILE
 from cowork_jupyter.service.service import CoworkService
 
-from .twice import ANSWERS, WISH, answered, carry_out, guide_in, settings_in, turns
+from .twice import ANSWERS, CLEANED, WISH, answered, carry_out, guide_in, settings_in, turns
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
@@ -47,7 +47,7 @@ async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
     file = service.settings.workspace / MEMORY_FILE
     text = file.read_text()
     assert "- `shop/orders.csv`: columns `day`, `item`, `amount`" in text
-    assert "rows with missing values dropped, duplicates dropped" in text
+    assert "- `shop/orders.csv`: duplicates dropped, rows without `item` dropped" in text
     assert f"- For “{WISH}”: `shop/orders.csv`" in text
     assert "`%d.%m.%Y`" in text
     assert "Zwiebel" not in text
@@ -59,9 +59,7 @@ async def test_the_second_time_nothing_is_asked(service: CoworkService) -> None:
     assert turns(service, context_id) == before - len(ANSWERS)
     revision = service.plans.find(context_id)
     assert revision
-    assert [one.action for one in revision.plan.steps] == [
-        "Clean `shop/orders.csv`: drop rows with missing values"
-    ]
+    assert [one.action for one in revision.plan.steps] == [f"Clean `shop/orders.csv`: {CLEANED}"]
     assumed = revision.plan.assumptions[0].text
     assert assumed.startswith("You mean `shop/orders.csv`, as you said before.")
     used = service.journal.store.guidance_used(context_id)
@@ -134,7 +132,7 @@ async def test_another_workspace_with_the_same_record_is_offered_nothing(tmp_pat
 
 async def test_switched_off_it_neither_offers_nor_follows(tmp_path: Path) -> None:
     service = guide_in(settings_in(tmp_path, memory="off"))
-    service.memory.write("## Answers\n- For “Clean the orders”: `shop/orders.csv`", _EMPTY)
+    service.memory.write(f"## Answers\n- For “{WISH}”: `shop/orders.csv`", _EMPTY)
     _, asked, context_id = await carry_out(service)
     assert asked == list(ANSWERS)
     assert service.proposals.waiting() == []

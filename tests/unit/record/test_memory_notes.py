@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
-from cowork_jupyter.domain.contexts import Job, JobKind, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.contexts import Job, JobKind, JobStatus, StepStatus, Task
 from cowork_jupyter.domain.effects import DataEffect, FieldState, TableState
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.domain.plan import Plan
@@ -196,8 +195,6 @@ def test_corrections_are_the_users_own_words_and_no_models(run: Run) -> None:
         "Corrections | For “Total units by day”: “Refunds count”; “Round to cents”; "
         "“Try the second sheet”; “Never touch raw data, my key is [hidden]”"
     ]
-    run.job = JOB.model_copy(update={"usage": Usage(model=BUILT_IN)})
-    assert "“theirs”" in run.notes()[0], "what the guide offers are our words"
 
 
 def test_words_of_people_stay_on_one_line_within_their_quotes(run: Run) -> None:

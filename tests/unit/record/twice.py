@@ -12,14 +12,12 @@ from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
 from tests.unit.agents.agreeable import Agreeable
 
-WISH = "Clean the orders and handle missing values"
+WISH = "Remove duplicate rows; remove rows with missing item"
+CLEANED = "remove duplicate rows; remove rows with missing `item`"
 ORDERS = "day,item,amount\n" + "".join(
     f"{n % 28 + 1:02d}.03.2026,{'' if n % 9 == 4 else 'Zwiebel'},{n}\n" for n in range(40)
 )
-ANSWERS = {
-    "Which table do you mean?": "shop/orders.csv",
-    "What should I do with missing values?": "drop",
-}
+ANSWERS = {"Which table do you mean?": "shop/orders.csv"}
 
 
 def settings_in(folder: Path, **more: str) -> Settings:

@@ -54,7 +54,7 @@ def stored(settings: Settings) -> Any:
 
 def test_with_nothing_said_the_guide_answers(settings: Settings) -> None:
     current = Connections(settings).current()
-    assert (current.is_guide, current.name) == (True, BUILT_IN)
+    assert (current.is_built_in, current.name) == (True, BUILT_IN)
 
 
 @pytest.mark.parametrize(("base_url", "model"), [(URL, ""), ("", "m"), (URL, "m")])
@@ -79,7 +79,7 @@ def test_a_choice_outlasts_a_restart_and_leaves_other_settings_alone(settings: S
     assert (again.base_url, again.model, again.source) == (URL, "qwen", "chosen")
     assert stored(settings)["permissions"] == {"deny": ["delete_file"]}
     connections = Connections(settings)
-    assert connections.forget().is_guide
+    assert connections.forget().is_built_in
     assert "model" not in stored(settings)
 
 
@@ -116,7 +116,7 @@ def test_a_keyring_that_breaks_is_as_good_as_none(
     monkeypatch.setitem(sys.modules, "keyring", fake)
     connections = chosen(settings, key="sk-very-secret")
     assert connections.current().api_key == "sk-very-secret"
-    assert connections.forget().is_guide
+    assert connections.forget().is_built_in
 
 
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -205,7 +205,7 @@ def test_an_administrator_has_the_last_word_about_small_models_too(
     connections = Connections(replace(settings, administrator_settings=(above,)))
     with pytest.raises(Forbidden, match="tiny"):
         connections.choose(connections.propose(URL, "qwen", small_model="tiny"))
-    assert connections.current().is_guide
+    assert connections.current().is_built_in
 
 
 @pytest.mark.parametrize("address", ["", "localhost:1", "file:///etc/passwd", "ftp://x"])
@@ -219,7 +219,7 @@ def test_what_is_no_web_address_is_refused(settings: Settings, address: str) -> 
 def test_a_choice_that_cannot_be_read_is_none(settings: Settings, section: str) -> None:
     settings.user_settings.parent.mkdir()
     settings.user_settings.write_text(f'{{"model": {section}}}')
-    assert Connections(settings).current().is_guide
+    assert Connections(settings).current().is_built_in
 
 
 @pytest.mark.asyncio

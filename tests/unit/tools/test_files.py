@@ -177,6 +177,14 @@ async def test_listing_has_folders_first_and_sizes(root: Path, call: Call) -> No
     assert deep.text.split("\n")[:4] == ["a/", "  d/", "    e.txt  0 bytes", "  c.txt  0 bytes"]
 
 
+async def test_listing_tells_the_state_of_files(root: Path, call: Call) -> None:
+    (root / "a.csv").write_text("a\n")
+    os.utime(root / "a.csv", (5, 7.5))
+    found = await call("list_directory", path=".", depth=3)
+    assert found.data["states"]["a.csv"] == (2, 7.5)
+    assert list(found.data["states"]) == found.data["files"]
+
+
 async def test_listing_marks_what_git_ignores_and_does_not_enter_it(root: Path, call: Call) -> None:
     write(root, {".gitignore": "data/\n", "data/x.csv": "", "a.py": "", ".git/config": ""})
     write(root, {"deep/b.py": ""})

@@ -29,8 +29,8 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
       {isGuide && (
         <p class="cw-dim">
           {t(
-            'No language model is connected. The built-in guide works by rules: it profiles, ' +
-              'cleans, plots, joins and models tables, and explains and sorts notebooks.'
+            'No language model is connected. The built-in guide follows recipes: totals, charts, ' +
+              'cleaning, joins, reviews. It understands English, and asks rather than guesses.'
           )}
         </p>
       )}

@@ -38,7 +38,8 @@ export function questionOf(data: Record<string, unknown>): Question {
     })),
     default: text(data['default']) || null,
     // Without options, any text is an answer.
-    allow_custom: data['allow_custom'] === true || options.length === 0
+    allow_custom: data['allow_custom'] === true || options.length === 0,
+    unused: texts(data['unused'])
   };
 }
 

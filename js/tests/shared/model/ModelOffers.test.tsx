@@ -72,7 +72,7 @@ describe('Getting a model', () => {
   it('says what the guide is, and that it is no language model', async () => {
     const { screen } = await show(GUIDE);
     expect(screen.textContent).toContain('No language model is connected');
-    expect(screen.textContent).toContain('works by rules');
+    expect(screen.textContent).toContain('follows recipes');
   });
 
   it('takes any server, with a key that nobody can read over the shoulder', async () => {

@@ -1,4 +1,4 @@
-"""A real IPython shell in this process: cells fail in it as they do in a notebook."""
+"""Cells that fail as they do in a notebook, in this process; on request in a real IPython shell."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import contextlib
 import io
 import json
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,65 +21,39 @@ from cowork_jupyter.guide.fixes import FailingCell
 from cowork_jupyter.tools.kernel.inside.report import report_on
 from cowork_jupyter.tools.kernel.state import Variable, Variables
 
-_CELL = re.compile(r"<ipython-input-(\d+)-")
-_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
-
-
 _NO_HISTORY = Config({"HistoryManager": {"enabled": False, "hist_file": ":memory:"}})
+_FILE = "<cell>"
 
 
 class Shell(InteractiveShell):
-    """Keeps what a kernel would send of a failure; shows nothing."""
+    """Keeps what a kernel would send of a failure; shows nothing. It takes long to quote code."""
 
     failure: CellError | None = None
 
-    quick = True
-    """Whether tracebacks tell only the cells: to quote the code of libraries takes long."""
-
-    def showtraceback(self, *args: Any, **options: Any) -> None:
-        if not self.quick:
-            return super().showtraceback(*args, **options)
-        etype, evalue, tb = sys.exc_info()
-        assert etype is not None
-        frames = [_CELL.match(one.filename) for one in traceback.extract_tb(tb)]
-        lines = [one.lineno for one in traceback.extract_tb(tb)]
-        told = [
-            f"Cell In[{one[1]}], line {at}" for one, at in zip(frames, lines, strict=True) if one
-        ]
-        return self._showtraceback(etype, evalue, told)
-
     def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
-        text = _ESCAPES.sub("", "\n".join(stb))
+        text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(stb))
         self.failure = CellError(name=etype.__name__, value=str(evalue), traceback=text)
 
-    def _format_exception_for_storage(self, *_: Any, **__: Any) -> None:
-        """Nobody reads the history; to tell all of a failure for it takes a second."""
-
     def system(self, cmd: str) -> None:
-        """Nothing is installed by a test."""
+        """Nothing is run by a test."""
 
     system_piped = system_raw = system
 
-    def enable_gui(self, gui: Any = None) -> None:
-        """There is none."""
 
-
-@cache
-def _shell() -> tuple[Shell, dict[str, Any]]:
-    """The only one, and the names it began with: to make one takes longer than its cells."""
-    shell = Shell(config=_NO_HISTORY)  # type: ignore[no-untyped-call]
+def failure_in_ipython(source: str, names: dict[str, Any]) -> CellError | None:
+    shell = Shell(config=_NO_HISTORY, user_ns=names)  # type: ignore[no-untyped-call]
     atexit.unregister(shell.atexit_operations)
-    shell.run_line_magic = lambda *_, **__: None  # type: ignore[method-assign]
-    return shell, dict(shell.user_ns)
+    shell.run_cell(source)  # type: ignore[no-untyped-call]
+    return shell.failure
 
 
 class Notebook:
-    """Cells that ran, or not, with no names but theirs. It ends where the next begins."""
+    """Cells that ran, or not, with no names but theirs."""
+
+    is_ipython = False
 
     def __init__(self, cells: Sequence[str] = (), unrun: Sequence[str] = ()) -> None:
-        self.shell, self.hidden = _shell()
-        self.shell.user_ns.clear()
-        self.shell.user_ns.update(self.hidden)
+        self.names: dict[str, Any] = {}
         self.cells = [
             NearbyCell(id=f"c{n}", source=one, has_run=True) for n, one in enumerate(cells)
         ]
@@ -92,21 +64,27 @@ class Notebook:
 
     def run(self, source: str) -> CellError | None:
         """How the cell failed; None if it did not."""
-        self.shell.failure = None
-        said = io.StringIO()
-        with warnings.catch_warnings(), contextlib.redirect_stdout(said):
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            self.shell.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
-        return self.shell.failure
+            if self.is_ipython:
+                return failure_in_ipython(source, self.names)
+            try:
+                exec(compile(source, _FILE, "exec"), self.names)
+            except Exception as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                told = [f"Cell In[1], line {one.lineno}" for one in frames if one.filename == _FILE]
+                name, text = type(error).__name__, "\n".join(told)
+                return CellError(name=name, value=str(error), traceback=text)
+        return None
 
     def variables(self, source: str) -> Iterator[Variable]:
         """As our code in the kernel tells them."""
-        space = self.shell.user_ns
-        for one in Variables.of("", json.loads(report_on(space, self.hidden, None))).items:
+        hidden = {"__builtins__": None}
+        for one in Variables.of("", json.loads(report_on(self.names, hidden, None))).items:
             is_named = re.search(rf"\b{one.name}\b", source) and one.type.endswith(
                 ("DataFrame", "Series", "ndarray")
             )
-            told = json.loads(report_on(space, self.hidden, one.name)) if is_named else None
+            told = json.loads(report_on(self.names, hidden, one.name)) if is_named else None
             yield Variable.of(one.name, told) if told else one
 
     def failed(self, source: str, folder: Path | None = None) -> FailingCell:
