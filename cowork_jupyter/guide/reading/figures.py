@@ -210,7 +210,7 @@ def ranked(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     if rank is None or what is None:
         return
     measure, hows = match.first("measure"), match.names("hows")
-    is_least = rank.kind == "least"
+    is_least = "least" in (rank.kind, rank.name)
     if rank.name == "good" and (not measure or is_worse_if_high(words_of(measure.name))):
         return
     if measure and measure.kind == "text":

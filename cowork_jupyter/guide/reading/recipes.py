@@ -85,6 +85,8 @@ RECIPES = (
                 "<measure number|rows>BY?",
                 "<rank most|least><n num>?<what rows>",
                 "<n num><rank most|least><what rows>",
+                "which?<n num>?<rank common><what text>",
+                "<which which><n num>?<what text><rank common>",
             ),
             figures.extreme: (
                 "<rank most|least><n num>?<measure number>BY?",

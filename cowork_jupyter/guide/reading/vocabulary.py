@@ -37,6 +37,8 @@ _WORDS = {
     "most:good": "best",
     "least:": "lowest, smallest, least, fewest, bottom",
     "least:good": "worst",
+    "common:most": "most common, most frequent",
+    "common:least": "least common, least frequent, rarest",
     "descending": "sorted from most to least, from most to least, highest first, largest first,"
     " descending, from highest to lowest",
     "ascending": "sorted from least to most, from least to most, smallest first, lowest first,"

@@ -152,3 +152,13 @@ def test_a_question_keeps_the_actions_beside_it() -> None:
 def test_what_is_drawn_against_something_goes_upwards() -> None:
     (request,) = read("plot revenue against price", [SALES]).requests
     assert request.columns == ("price", "revenue")
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "is_least"),
+    [("most common diagnosis", "diagnosis", False), ("which sex is least frequent", "sex", True)],
+)
+def test_the_most_common_is_counted(text: str, group: str, is_least: bool) -> None:
+    (request,) = read(text, [PATIENTS]).requests
+    assert (request.aggregate, request.groups, request.limit) == ("count", (group,), 1)
+    assert request.ascending is is_least
