@@ -12,7 +12,7 @@ from .facts import printed_objects, scratch_call, style_in_scratch
 from .reading import step_title
 from .request import Request
 from .script import Call, Script
-from .tables import Table
+from .tables import Table, is_key
 
 _MAX_ROWS = 20
 _MAX_COLUMNS = 100
@@ -78,9 +78,15 @@ def _result(result: dict[str, Any], is_share: bool) -> str:
         return "No row fits."
     keys, rows = result["keys"], []
     for row in result["rows"]:
-        values = [_share(value) if is_share else format_number(value) for value in row[keys:]]
+        form = _share if is_share else format_number
+        named = zip(result["head"][keys:], row[keys:], strict=True)
+        values = [(_label if _is_label(name) else form)(value) for name, value in named]
         rows.append([*map(_label, row[:keys]), *values])
     return _markdown_table(result["head"], rows, result["count"])
+
+
+def _is_label(name: str) -> bool:
+    return is_key(name) or name.lower() == "year"
 
 
 def _label(key: Any) -> str:

@@ -93,7 +93,7 @@ class Request:
 
 
 _EITHER = re.compile("%d/%m|%m/%d")
-_WRITTEN: dict[str, Any] = {"swapped": False, "decimal": ".", "thousands": "", "missing_sign": ""}
+_WRITTEN: dict[str, Any] = {"decimal": ".", "thousands": "", "missing_sign": ""}
 
 
 def output_table(request: Request) -> Table | None:
@@ -108,7 +108,9 @@ def output_table(request: Request) -> Table | None:
     if any("%H" in column.date_format for column in columns):
         return None
     written = tuple(
-        replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_WRITTEN)
+        replace(column, **_WRITTEN)
+        if column.swapped
+        else replace(column, date_format="%Y-%m-%d" if column.kind == "date" else "", **_WRITTEN)
         for column in columns
     )
     separator = "\t" if request.output_file.lower().endswith(".tsv") else ","

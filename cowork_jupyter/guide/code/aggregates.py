@@ -51,9 +51,7 @@ def _by_group(writer: Writer, lines: list[str], keys: Sequence[str]) -> None:
         code = _grouped(writer, keys)
         if request.aggregate == "share":
             lines.append(f"{name} = {code}")
-            gaps = writer.keeping_gaps(request.groups)
-            whole = ".sum()" if is_one else f'.groupby(level=0{gaps}).transform("sum")'
-            code = f"({name} / {name}{whole})"
+            code = f"({name} / {name}.sum())"
         order = _weekday_order(writer, lines) if ordered else _order(writer)
     lines += _chained(name, code, order)
     writer.builder.add(*lines, result=name)
@@ -96,8 +94,6 @@ def _crossed(writer: Writer, lines: list[str], keys: Sequence[str]) -> None:
     name = writer.builder.name(*result_names(request))
     order = _weekday_order(writer, lines)
     lines += _chained(name, _grouped(writer, keys), f".unstack({_fill(request)}){order}")
-    if request.aggregate == "share":
-        lines.append(f"{name} = {name}.div({name}.sum(axis=1), axis=0)")
     writer.builder.add(*lines, result=name, kind="frame")
     if request.chart:
         charts.cross_table_chart(writer, name)

@@ -18,7 +18,7 @@ def engine_for(path: str) -> str:
 
 def load_table(builder: CellBuilder, table: Table) -> TableVariable:
     """The variable that holds the table; adds a cell that reads it if there is none."""
-    dates = frozenset(table.names_of("date"))
+    dates = frozenset(column.name for column in _dated(table))
     if table.is_variable:
         return TableVariable(table.path, dates)
     if table.path not in builder.tables:
@@ -44,11 +44,11 @@ def _reading(builder: CellBuilder, table: Table, name: str) -> list[str]:
         case "json" | "json lines" as kind:
             rows = ", lines=True" if kind == "json lines" else ""
             reading = f"{name} = {pd}.read_json({path}{rows})"
-            converted = table.of_kind("date")
+            converted = _dated(table)
     lines = [reading]
     if coerce:
         lines.append("# Some values are not numbers or dates: they count as missing.")
-        converted = [*table.of_kind("number"), *table.of_kind("date")]
+        converted = [*table.of_kind("number"), *_dated(table)]
     for column in converted:
         place = f"{name}[{literal(column.name)}]"
         function = "to_numeric" if column.kind == "number" else "to_datetime"
@@ -111,8 +111,13 @@ def _csv_options(builder: CellBuilder, table: Table) -> list[str]:
     return _as_options(given)
 
 
+def _dated(table: Table) -> list[ColumnFacts]:
+    """Without those that could be read in two ways: they stay as they are in the file."""
+    return [column for column in table.of_kind("date") if not column.swapped]
+
+
 def _date_options(table: Table) -> dict[str, str]:
-    dates = table.of_kind("date")
+    dates = _dated(table)
     if not dates:
         return {}
     # Those that pandas infers need not be given.

@@ -38,10 +38,12 @@ class Writer:
         return "" if is_known or not every else ", dropna=False"
 
     def dates(self, name: str) -> str:
-        column = self.column(name)
-        return (
-            column if name in self.table.dates else f"{self.builder.pandas}.to_datetime({column})"
-        )
+        column, facts = self.column(name), self.facts(name)
+        if name in self.table.dates:
+            return column
+        form = facts.date_format if facts else ""
+        order = f", format={literal(form)}" if form and not form.startswith("%Y") else ""
+        return f"{self.builder.pandas}.to_datetime({column}{order})"
 
     def periods(self, name: str, period: Period) -> str:
         if period == "weekday":

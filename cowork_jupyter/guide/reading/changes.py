@@ -46,8 +46,9 @@ def cleaned(clause: Clause, _match: Match) -> Iterator[tuple[Request, ...]]:
         if found is None:
             return
         try:
-            action = _action(clause, found)
-            actions.append([action] if action else [])
+            if (action := _action(clause, found)) is None:
+                return
+            actions.append([action])
         except Unsaid as why:
             question = str(why)
             actions.append([each.actions[0] for (each,) in why.offered])

@@ -192,6 +192,9 @@ def selections(tags: Tags, names: TableNames, kept: range) -> Iterator[Selection
     dates = names.table.names_of("date")
     if not dates:
         dates = [name for name in names.table.names_of("number") if name.lower() == "year"]
+    elif any(tag.kind == "span" and len(tag.name) == len("2024") for tag in tags):
+        # `in 2024`: by which of them?
+        dates += [name for name in names.table.names_of("number") if name.lower() == "year"]
     named = {tag.name for tag in tags if tag.kind == "date"}
     if len(named) == 1:
         dates = list(named)

@@ -183,6 +183,8 @@ def share(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     groups, period = found
     measure = match.names("measure")
     equal = [each.column for each in clause.filters if each.operator == "="]
+    if len(groups) + bool(period) > 1:
+        return  # within which of them?
     if (groups or period) and not measure and len(clause.filters) > _timed(clause):
         return  # of each group, or of all that the condition keeps?
     if not groups and not period:
@@ -199,7 +201,11 @@ def share(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     if not measure and summed and not match.all("rows"):
         names = ["", *summed[:3]]
     made = [computed(clause, name, "share", groups, period) for name in names]
-    if len(made) > 1:
+    hows = match.names("hows")
+    is_sum = hows == ["sum"] or all(usual_aggregate(words_of(name)) == "sum" for name in measure)
+    if hows not in ([], ["sum"]):
+        return
+    if len(made) > 1 or not is_sum:  # of codes such as 404, no sum is meant
         raise Unsaid("The share of what?", alone(made))
     yield from alone(made)
 

@@ -58,8 +58,8 @@ RECIPES = (
         "share of {measure} by {group}",
         {
             figures.share: (
-                "share<measure number>?<rows rows>?BY?",
-                "share<measure number>from?BY",
+                "share<hows how>?<measure number>?<rows rows>?BY?",
+                "share<hows how>?<measure number>from?BY",
                 "<measure number>share BY?",
                 "<measure number>BY share",
             ),

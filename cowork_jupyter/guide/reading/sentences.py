@@ -86,6 +86,8 @@ def measure(request: Request) -> str:
     names = code_spans(request.columns) if request.columns else "rows"
     if request.aggregate == "count":
         return "number of rows"
+    if request.aggregate == "share" and request.columns:
+        return f"share of the sum of {names}"
     if request.aggregate == "distinct":
         return f"number of different {names}"
     return f"{AGGREGATES[request.aggregate]} of {names}"

@@ -48,8 +48,6 @@ CASES: list[tuple[str, dict[str, Any], Any]] = [
     ("aggregate", SHARE | {"groups": ("product",)}, {"coffee": 4 / 7, "tea": 3 / 7}),
     ("aggregate", BY_REGION | SHARE, {"West": 49 / 52, "North": 2 / 52, "South": 1 / 52}),
     ("aggregate", {"columns": UNITS, "groups": BOTH}, {"coffee": [3, 0, 15], "tea": [1, 6, 0]}),
-    ("aggregate", SHARE | {"groups": BOTH}, {"coffee": [0.5, 0, 1], "tea": [0.5, 1, 0]}),
-    ("aggregate", SHARE | {"groups": (*BOTH, "units")}, [1, 0.5, 0.5, 0.5, 0.5]),
     ("aggregate", {"columns": PRICE, "groups": ("product", "day")} | BEST_OF_EACH, [900, 20]),
     ("aggregate", BY_DAY | {"period": "month", "chart": "line"}, [10, 50, 80, 900]),
     ("aggregate", BY_DAY | {"period": "quarter", "chart": "bar"}, [140, 900]),

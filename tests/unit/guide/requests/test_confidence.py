@@ -41,6 +41,7 @@ GERMAN = table("umsatz", "Filiale;Umsatz", ["Ost;1.417,39", "West;12,5"])
         "revenue per unit",
         "average price per unit by product",
         "share of region North per product",
+        "share of each product within each region",
         "share of orders over 50 revenue by region",
         "total revenue not from North by",
         "revenue excluding 2024 by region",
@@ -162,3 +163,34 @@ def test_the_most_common_is_counted(text: str, group: str, is_least: bool) -> No
     (request,) = read(text, [PATIENTS]).requests
     assert (request.aggregate, request.groups, request.limit) == ("count", (group,), 1)
     assert request.ascending is is_least
+
+
+EXAMS = "student,exam_date,status\nA,11/02/2024,200\nB,03/04/2024,404\nA,11/02/2024,200\n"
+
+
+def test_dates_that_can_be_read_in_two_ways_are_left_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "exams.csv").write_text(EXAMS)
+    desk = Desk(tmp_path, scratch=True)
+    assert "11/02/2024" in desk.ask("are there duplicates in exams.csv?", AgentRole.PLANNER)
+    desk.ask("remove duplicate rows from exams.csv; number of rows by month", answers=["month"])
+    written = (tmp_path / "exams_clean.csv").read_text()
+    assert written == "student,exam_date,status\nA,11/02/2024,200\nB,03/04/2024,404\n"
+    assert "2024-11" in desk.outputs[-1], "the second of November"
+
+
+def test_codes_are_not_added_up_for_a_share() -> None:
+    found = read("percentage of status by student", [known("exams.csv", EXAMS)])
+    assert (found.requests, found.question) == ((), "The share of what?")
+
+
+def test_a_year_may_be_of_a_column_or_of_a_date() -> None:
+    crops = table(
+        "crops", "field,year,harvest_date,area", ["A,2021,2021-07-03,1", "B,2021,2022-01-15,2"]
+    )
+    filters = [each.filters[0].column for (each,) in read("total area in 2021", [crops]).choices]
+    assert sorted(filters) == ["harvest_date", "year"]
+
+
+def test_what_is_half_understood_is_asked_about() -> None:
+    found = read("replace missing price with 0 and lower case", [SALES])
+    assert not found.is_understood

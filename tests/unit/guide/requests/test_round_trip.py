@@ -101,7 +101,8 @@ def aggregated(
 ) -> Request:
     period = draw(st.none() | st.sampled_from(PERIODS))
     is_grouped = bool(groups or period)
-    aggregate = draw(st.sampled_from([one for one in AGGREGATES if is_grouped or one != "share"]))
+    is_one = len(groups) + bool(period) == 1
+    aggregate = draw(st.sampled_from([one for one in AGGREGATES if is_one or one != "share"]))
     columns = () if aggregate == "count" else (table.names[1],)
     if not is_grouped:
         return Request("aggregate", table, columns, aggregate, **fields)
