@@ -36,9 +36,7 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     page: Page, fresh_lab: LabServer, screenshot: Screenshot
 ) -> None:
     file = fresh_lab.root / ".cowork" / "memory.md"
-    names = ("one", "two")
-    desk = Desk(page, fresh_lab, "memory.ipynb", *(f"%%plan -c {one}\n{WISH}" for one in names))
-    first = desk.run("-c one")
+    first = Desk(page, fresh_lab, "memory.ipynb", f"%%plan\n{WISH}").run(1)
     expect(first).to_contain_text("Which table do you mean?")
     press_option(first, "shop/parcels.csv")
     execute(first)
@@ -54,7 +52,10 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     expect(first).to_contain_text("Remembered.")
     assert "Zwiebel" not in file.read_text()
 
-    second = desk.run("-c two")
+    # Another notebook: it reads neither table, unlike the first by now.
+    cells = (f"%%plan -c {name}\n{WISH}" for name in ("two", "three"))
+    elsewhere = Desk(page, fresh_lab, "elsewhere.ipynb", *cells)
+    second = elsewhere.run("-c two")
     stands(second, "Plan ready")
     expect(second).to_contain_text("as you said before")
     step = second.locator(".cw-step").first
@@ -70,8 +71,7 @@ def test_what_was_answered_once_is_not_asked_again_until_it_is_forgotten(
     expect(part).to_contain_text("Nothing yet.")
     assert not file.exists()
 
-    elsewhere = Desk(page, fresh_lab, "elsewhere.ipynb", f"%%plan\n{WISH}")
-    third = elsewhere.run(1)  # this notebook reads neither table, unlike the other by now
+    third = elsewhere.run("-c three")
     expect(third).to_contain_text("Which table do you mean?")
     press_option(third, "shop/parcels.csv")
     stands(third, "Plan ready")
