@@ -9,7 +9,7 @@ from typing import Any
 from ..domain.errors import NotFound
 from ..domain.plurals import count_of
 from . import texts
-from .answers import answer
+from .answers import answered
 from .code import Choices, cells_for, chart_file, draws, packages_for, script_name
 from .findings import findings
 from .interpretation import interpret
@@ -82,11 +82,10 @@ def act(script: Script) -> str:
     if texts.is_talk(text) and not script.run.is_step:
         return texts.what_i_can_do()
     meaning = interpret(script, text)
-    is_answered = is_question(text) or not script.conversation.tools & _WRITING
-    if is_answered and not script.run.is_step:
-        answers = [answer(script, request) for request in meaning.requests]
-        if all(answers):
-            return texts.answered(answers, meaning.notes)
+    is_asked = is_question(text) or not script.conversation.tools & _WRITING
+    is_asked = is_asked and not script.run.is_step
+    if is_asked and (answers := answered(script, meaning.requests, meaning.notes)):
+        return answers
     ask_for_pandas(script)
     try:
         runner = find_runner(script)

@@ -13,12 +13,23 @@ from .reading import step_title
 from .request import Request
 from .script import Call, Script
 from .tables import Table, is_key
+from .texts import sign
 
 _MAX_ROWS = 20
 _MAX_COLUMNS = 100
 _MAX_CELL = 60
 _COERCED = "Values that are not what their column holds, such as texts among numbers, are left out."
 _CHANGING = ("clean", "join", "model", "export")
+
+
+def answered(script: Script, requests: Sequence[Request], notes: Sequence[str]) -> str:
+    """The answers to all of them; empty if one cannot be computed here.
+
+    Under the heading of assumptions the service finds what the user can correct.
+    """
+    answers = [answer(script, request) for request in requests]
+    assumed = ["\n".join(["Assumptions:", *(f"- {note}" for note in notes)])] if notes else []
+    return sign("\n\n".join([*answers, *assumed])) if all(answers) else ""
 
 
 def answer(script: Script, request: Request) -> str:

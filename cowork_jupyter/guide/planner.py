@@ -10,7 +10,7 @@ from typing import Any
 from ..domain.contexts import DONE
 from . import texts
 from .actor import explain_notebook
-from .answers import answer
+from .answers import answered
 from .code import script_name
 from .interpretation import interpret
 from .notebook import cells_in, moves, notebook_intent
@@ -38,10 +38,9 @@ def plan(script: Script) -> str:
     if texts.is_talk(text):
         return texts.what_i_can_do()
     meaning = interpret(script, text)
-    if is_question(text) and not script.run.replans:
-        answers = [answer(script, request) for request in meaning.requests]
-        if all(answers):
-            return texts.answered(answers, meaning.notes)
+    is_asked = is_question(text) and not script.run.replans
+    if is_asked and (answers := answered(script, meaning.requests, meaning.notes)):
+        return answers
     ask_for_pandas(script)
     finished = _finished(script)
     requests = [each for each in meaning.requests if step_title(each) not in finished]

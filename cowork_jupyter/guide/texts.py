@@ -54,12 +54,6 @@ def report(done: str, findings: Sequence[str]) -> str:
     return sign("\n".join([f"Done: {done}", *(f"- {line}" for line in findings)]))
 
 
-def answered(answers: Sequence[str], notes: Sequence[str]) -> str:
-    """The service finds assumptions under this heading: the user can correct them."""
-    assumed = ["\n".join(["Assumptions:", *(f"- {note}" for note in notes)])] if notes else []
-    return sign("\n\n".join([*answers, *assumed]))
-
-
 def sign(text: str) -> str:
     return f"{text}\n\n{SIGNATURE}"
 

@@ -133,7 +133,7 @@ def _change(writer: Writer, key: str, group: str, first: str, second: str) -> No
 
 def _fill(request: Request) -> str:
     """Where there are no rows, their sum is 0, but they have no mean."""
-    return "fill_value=0" if request.aggregate in ("sum", "count", "share") else ""
+    return "fill_value=0" if request.aggregate in ("sum", "count") else ""
 
 
 def _chained(name: str, code: str, order: str) -> list[str]:

@@ -18,18 +18,13 @@ from .vocabulary import usual_aggregate
 _MAX_GROUPS = 20
 """Different values up to which a number makes groups."""
 
-
 AGGREGATES: dict[str, Aggregate] = {name: name for name in get_args(Aggregate)}
-
 
 _CHARTS: dict[str, Chart] = {name: name for name in get_args(Chart)}
 
-
 PERIODS: dict[str, Period] = {name: name for name in get_args(Period)}
 
-
 _WORD = re.compile(r"(?<![<\w])[a-z]+(?!\w)")
-
 
 _COMMON = word_set(
     "number text date value num span rows file newfile and or by with from to on as of where not"

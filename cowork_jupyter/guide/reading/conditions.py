@@ -190,10 +190,8 @@ def selections(tags: Tags, names: TableNames, kept: range) -> Iterator[Selection
     """
     needs_time = any(tag.kind in ("span", "bound", "period", "overtime", "each") for tag in tags)
     dates = names.table.names_of("date")
-    if not dates:
-        dates = [name for name in names.table.names_of("number") if name.lower() == "year"]
-    elif any(tag.kind == "span" and len(tag.name) == len("2024") for tag in tags):
-        # `in 2024`: by which of them?
+    if not dates or any(tag.kind == "span" and len(tag.name) == len("2024") for tag in tags):
+        # beside dates, `in 2024` may be of either
         dates += [name for name in names.table.names_of("number") if name.lower() == "year"]
     named = {tag.name for tag in tags if tag.kind == "date"}
     if len(named) == 1:

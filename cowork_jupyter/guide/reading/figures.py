@@ -57,7 +57,7 @@ def aggregate(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     if said and said != ["sum"] and _is_of_each(match, names):
         made = [computed(clause, name, way, groups, period) for name in names for way in ways[name]]
         raise Unsaid(
-            "Of the rows of each of them? I do not put totals together again.",
+            "Of the rows of each period? I have no recipe for figures of totals.",
             [tuple(request for request in made if request)],
         )
     if any(len(each) > 1 and not said for each in ways.values()):
@@ -181,8 +181,10 @@ def share(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     if found is None:
         return
     groups, period = found
-    measure = match.names("measure")
+    measure, hows = match.names("measure"), match.names("hows")
     equal = [each.column for each in clause.filters if each.operator == "="]
+    if hows not in ([], ["sum"]):
+        return
     if len(groups) + bool(period) > 1:
         return  # within which of them?
     if (groups or period) and not measure and len(clause.filters) > _timed(clause):
@@ -201,10 +203,7 @@ def share(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     if not measure and summed and not match.all("rows"):
         names = ["", *summed[:3]]
     made = [computed(clause, name, "share", groups, period) for name in names]
-    hows = match.names("hows")
-    is_sum = hows == ["sum"] or all(usual_aggregate(words_of(name)) == "sum" for name in measure)
-    if hows not in ([], ["sum"]):
-        return
+    is_sum = hows or all(usual_aggregate(words_of(name)) == "sum" for name in measure)
     if len(made) > 1 or not is_sum:  # of codes such as 404, no sum is meant
         raise Unsaid("The share of what?", alone(made))
     yield from alone(made)
@@ -338,7 +337,7 @@ def compared(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
         return
     offered = [
         _of_sides(clause, replace(request, columns=(name,), aggregate=how))
-        for name in names or measures(clause.names.table)[:6]
+        for name in names or measures(clause.names.table)[:_MAX_OFFERED]
         for how in ways_of(name, match.names("hows"))
     ]
     if len(offered) > 1:

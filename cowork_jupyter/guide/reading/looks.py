@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..request import Chart, Request
+from ..request import Chart, Request, Verb
 from .clause import AGGREGATES, Clause, Unsaid, alone, groups_of, usual_period_of
 from .figures import check_rows
 from .forms import Match
@@ -79,15 +79,10 @@ def looked(clause: Clause, match: Match) -> Iterator[tuple[Request, ...]]:
     """Outliers, missing values and duplicates: of these columns, or of all."""
     if clause.charts:
         return
-    kind = "outliers" if match.first("outliers") else ""
-    kind = kind or ("missing" if match.first("missing") else "duplicates")
+    verbs: tuple[Verb, ...] = ("outliers", "missing", "duplicates")
+    verb = next(each for each in verbs if match.first(each))
     names = tuple(match.names("columns", "number", "date", "text"))
-    if kind == "outliers":
-        yield (clause.request(Request("outliers", clause.names.table, names)),)
-    elif kind == "missing":
-        yield (clause.request(Request("missing", clause.names.table, names)),)
-    else:
-        yield (clause.request(Request("duplicates", clause.names.table, names)),)
+    yield (clause.request(Request(verb, clause.names.table, names)),)
 
 
 def columns(clause: Clause, _match: Match) -> Iterator[tuple[Request, ...]]:

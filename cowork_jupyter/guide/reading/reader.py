@@ -89,10 +89,8 @@ def _read(tokens: Sequence[Token], names: Sequence[TableNames]) -> RequestReadin
         if whole.is_understood:
             break
         first = _single(tokens[:at], names)
-        if first.is_understood:
-            rest = _after(first, tokens[at:], names)
-            if rest.requests or rest.choices:
-                return _joined_up(first, rest)
+        if first.is_understood and (both := _joined_up(first, tokens[at:], names)):
+            return both
     return whole
 
 
@@ -116,16 +114,25 @@ def _after(
     return _read(rest, names)
 
 
-def _joined_up(first: RequestReading, rest: RequestReading) -> RequestReading:
-    if first.choices and rest.choices:
-        return RequestReading(unused=rest.unused)
-    if first.choices:
-        choices = tuple((*each, *rest.requests) for each in first.choices)
-        return replace(first, choices=choices)
-    choices = tuple((*first.requests, *each) for each in rest.choices)
-    requests = () if choices else (*first.requests, *rest.requests)
-    question = rest.question
-    return RequestReading(requests, choices, question, join=first.join, cost=first.cost + rest.cost)
+def _joined_up(
+    first: RequestReading, tokens: Sequence[Token], names: Sequence[TableNames]
+) -> RequestReading | None:
+    """With what follows; where the first part is open, for each of the ways it may be meant."""
+    if not first.choices:
+        rest = _after(first, tokens, names)
+        choices = tuple((*first.requests, *each) for each in rest.choices)
+        requests = () if choices else (*first.requests, *rest.requests)
+        cost = first.cost + rest.cost
+        made = RequestReading(requests, choices, rest.question, join=first.join, cost=cost)
+        return made if rest.requests or rest.choices else None
+    ways = [
+        (*each, *more)
+        for each in first.choices
+        for rest in [_after(RequestReading(each), tokens, names)]
+        for more in (rest.requests, *rest.choices)
+        if more
+    ]
+    return replace(first, choices=tuple(ways)) if ways else None
 
 
 def _seams(tokens: Sequence[Token]) -> Iterator[int]:

@@ -194,3 +194,12 @@ def test_a_year_may_be_of_a_column_or_of_a_date() -> None:
 def test_what_is_half_understood_is_asked_about() -> None:
     found = read("replace missing price with 0 and lower case", [SALES])
     assert not found.is_understood
+
+
+def test_two_open_parts_are_one_question() -> None:
+    more = table("wares", "day,units", ["2024-01-02,3", "2024-02-02,"])
+    found = read("fill missing units and plot total units by month", [SALES, more])
+    assert found.question == "Which table do you mean?"
+    for each in found.choices:
+        assert [request.verb for request in each] == ["clean", "aggregate"]
+        assert each[1].table.path == each[0].output_file
