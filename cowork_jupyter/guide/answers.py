@@ -13,7 +13,7 @@ from .reading import step_title
 from .request import Request
 from .script import Call, Script
 from .tables import Table, is_key
-from .texts import sign
+from .texts import format_number, sign
 
 _MAX_ROWS = 20
 _MAX_COLUMNS = 100
@@ -131,14 +131,3 @@ def _cell(text: str) -> str:
 
 def _share(value: Any) -> str:
     return "–" if value is None else f"{format_number(100 * value)} %"
-
-
-def format_number(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    value = float(f"{value:.12g}")  # sums of fractions end in dust
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..domain.plurals import count_of
 from .code.titles import subject
 from .request import Request
+from .texts import format_number
 
 _ABOUT_SERIES = re.compile(
     r"^(?:Freq: \S+, )?(?:Name: (.*?), )?(?:Length: [\d,]+, )?dtype: (\S+)$", re.MULTILINE
@@ -80,12 +81,6 @@ def _number_in(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def _as_text(number: float) -> str:
-    if number == int(number) and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.2f}" if abs(number) >= 10 else f"{number:,.4g}"
-
-
 def findings(request: Request, outputs: Sequence[OutputText], path: str = "") -> list[str]:
     """`path`: the file that was written, if one was."""
     outputs = [_without_head(request, output) for output in outputs]
@@ -96,7 +91,7 @@ def findings(request: Request, outputs: Sequence[OutputText], path: str = "") ->
         case "aggregate":
             return _aggregate(request, first)
         case "profile" if first.pairs:
-            return [", ".join(f"{_as_text(count)} {label}" for label, count in first.pairs)]
+            return [", ".join(f"{format_number(count)} {label}" for label, count in first.pairs)]
         case "preview" if request.filters and not request.limit and not request.order_by:
             return _counted(first.row_count, "row")
         case "missing" | "outliers" as verb:
@@ -150,13 +145,15 @@ def _aggregate(request: Request, output: OutputText) -> list[str]:
 
 
 def _value(request: Request, label: str, number: float) -> str:
-    text = f"{number:.1%}" if request.aggregate == "share" else _as_text(number)
+    text = f"{number:.1%}" if request.aggregate == "share" else format_number(number)
     return f"{label}: {text}"
 
 
 def _listed(output: OutputText) -> list[str]:
     pairs = output.pairs if len(output.pairs) <= _MAX_LISTED else []
-    return [", ".join(f"{label}: {_as_text(number)}" for label, number in pairs)] if pairs else []
+    return (
+        [", ".join(f"{label}: {format_number(number)}" for label, number in pairs)] if pairs else []
+    )
 
 
 def _counted(count: int | None, noun: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.answers import format_number
+from cowork_jupyter.guide.texts import format_number
 
 from .desk import Desk
 from .requests.workspaces import SALES_CSV
