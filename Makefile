@@ -26,7 +26,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-full test-unit test-security test-server test-cluster test-acp test-mcp test-local \
+.PHONY: help lab install test test-full test-unit test-parts test-security test-server test-cluster test-acp test-mcp test-local \
         test-ui test-collaboration test-jupyter-ai test-hub test-notebooks notebooks test-packaging \
         lint fmt build docs screenshots bench soak eval clean
 
@@ -46,6 +46,9 @@ test-full: $(VENV)/.ready-to-test $(HUB) $(VENV)/.collaboration $(VENV)/.jupyter
 
 test-unit: $(VENV)/.ready-to-test ## unit tests that start no programs (ARGS are passed to pytest)
 	$(BIN)/python -m pytest tests/unit -m "not process and not slow" -n 2 $(ARGS)
+
+test-parts: $(VENV)/.ready-to-test ## take each part off a copy; the rest must work without it
+	$(PYTEST) tests/parts $(ARGS)
 
 test-security: $(VENV)/.ready-to-test ## ways to break in, each shown to fail
 	$(PYTEST) tests/security $(ARGS)

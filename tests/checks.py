@@ -122,6 +122,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("acp", reruns=True),
     pytest_check("collaboration", slow=True, reruns=True),
     Check("notebooks", NOTEBOOKS, "junit", reruns=True),
+    pytest_check("parts"),
     pytest_check("effects"),
     pytest_check("local", reruns=True),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from cowork_jupyter._version import __version__
 from cowork_jupyter.domain.roles import Permission
 from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS, SERVER, Access
+from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.kernel.scratch import require_notebook
 from cowork_jupyter.tools.registry import tools_with_kernels
@@ -54,7 +55,7 @@ def skill() -> str:
 
 def _tools() -> Iterator[str]:
     category = ""
-    tools = map(require_notebook, tools_with_kernels().values())
+    tools = map(require_notebook, tools_with_kernels(tools_of_parts()).values())
     for tool in sorted(tools, key=lambda one: one.category):
         if tool.category != category:
             category = tool.category

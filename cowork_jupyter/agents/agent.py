@@ -34,7 +34,7 @@ from .log import RunLog
 from .mentions.lookup import head_of, look_up
 from .mentions.scope import MentionScope
 from .notebook.lookup import describe_notebook_context
-from .pools.pool import AsyncioPool, WorkerPool
+from .pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget

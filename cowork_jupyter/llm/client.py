@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from ..domain.connection import CONFIGURATION, FieldNames
+from ..domain.connection import CONFIGURATION, Connection, FieldNames
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
+from ..domain.health import ModelState
 from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.redaction import without_surrogates
 from ..domain.suggestions import SuggestionDone, SuggestionRequest
@@ -127,6 +128,16 @@ class LanguageModel(Protocol):
     async def aclose(self) -> None: ...
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]: ...
+
+
+class LocalLanguageModel(LanguageModel, Protocol):
+    """Served by a process of ours."""
+
+    def state(self) -> ModelState:
+        """Without starting it."""
+
+    async def address(self) -> Connection:
+        """Where it can be asked; it is started for that."""
 
 
 class _Failed(Exception):

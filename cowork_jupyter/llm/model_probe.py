@@ -51,8 +51,10 @@ class ServedModel:
 class ModelProbe:
     """Caches the last probe for a while, and never probes twice at once."""
 
-    def __init__(self, connection: Callable[[], Connection]) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: Callable[[], Connection], look: Callable[[Connection], ModelState]
+    ) -> None:
+        self._connection, self._look = connection, look
         self._seen: Connection | None = None
         self._lock = asyncio.Lock()
         self._state: ModelState | None = None
@@ -65,7 +67,7 @@ class ModelProbe:
             connection = self._connection()
             known = self._seen == connection and self._looked_at >= newest_useful
             if self._state is None or not known:
-                self._state = await asyncio.to_thread(probe, connection)
+                self._state = await asyncio.to_thread(self._look, connection)
                 self._seen, self._looked_at = connection, time.monotonic()
             return self._state
 

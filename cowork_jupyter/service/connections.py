@@ -25,11 +25,11 @@ from ..llm.providers import Provider, provider_at
 from ..llm.tokens import TokenCounter
 from ..policy.administrator import WHO, Administrator
 from ..policy.settings_file import SettingsFile
+from .parts import built_in_model, local_model
 
 if TYPE_CHECKING:
     from ..llm.chunks import Chunk, ModelRequest
-    from ..llm.client import LanguageModel, ModelTraits
-    from ..llm.local.model import LocalModel
+    from ..llm.client import LanguageModel, LocalLanguageModel, ModelTraits
 
 SECTION = "model"
 """Of the user's settings file: `{"local"}`, or `{"base_url", "model"}` and perhaps `{"small_model",
@@ -194,7 +194,7 @@ class CurrentModel:
         self._observe = observe
         self._count = TokenCounter()
         self._made: dict[Connection, LanguageModel] = {}
-        self._local: dict[Connection, LocalModel] = {}
+        self._local: dict[Connection, LocalLanguageModel] = {}
 
     @property
     def name(self) -> str:
@@ -237,7 +237,7 @@ class CurrentModel:
         if self._connections.current().local is None:
             return None
         self._model()
-        return self._local[self._connections.current()].server.state()
+        return self._local[self._connections.current()].state()
 
     async def address(self) -> Connection:
         """Where it can be asked directly; a local model is started for that."""
@@ -247,8 +247,7 @@ class CurrentModel:
         if connection.local is None:
             return connection
         self._model()
-        served = await self._local[connection].server.endpoint()
-        return Connection(served.base_url, served.model, served.api_key, fields=connection.fields)
+        return replace(await self._local[connection].address(), fields=connection.fields)
 
     def _model(self) -> LanguageModel:
         connection = self._connections.current()
@@ -258,17 +257,11 @@ class CurrentModel:
 
     def _make(self, connection: Connection) -> LanguageModel:
         if connection.is_built_in:
-            try:
-                from ..guide.model import GuideModel
-            except ModuleNotFoundError as missing:
-                if missing.name not in ("cowork_jupyter.guide", "cowork_jupyter.guide.model"):
-                    raise
-                raise _not_connected() from None
-            return GuideModel()
+            if built_in := built_in_model():
+                return built_in
+            raise _not_connected()
         if connection.local:
-            from ..llm.local.model import LocalModel
-
-            self._local[connection] = LocalModel(connection.local, options=self._options)
+            self._local[connection] = local_model(connection.local, self._options)
             return self._local[connection]
         from ..llm.client import Model
 
@@ -288,9 +281,10 @@ def _not_connected() -> Unavailable:
 def state_of(connection: Connection) -> ModelState:
     """The state of a connection, without starting anything."""
     if connection.local:
-        from ..llm.local.model import LocalServer
-
-        return LocalServer(connection.local).state()
+        return local_model(connection.local).state()
+    if connection.is_built_in and built_in_model() is None:
+        refused = {"name": None, "ready": False, "why_not": HOW_TO_CONNECT}
+        return probe(connection).model_copy(update=refused)
     return probe(connection)
 
 

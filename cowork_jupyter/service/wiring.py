@@ -21,7 +21,6 @@ from ..agents.log import RunLog
 from ..agents.mentions.completion import Completion
 from ..agents.plan.plans import Plans
 from ..agents.plan.reuse import Reuse
-from ..agents.pools.pool import pool_for
 from ..agents.prompting import PromptSources
 from ..agents.reproductions import Reproductions
 from ..agents.run.expectations import Expectations
@@ -64,14 +63,15 @@ from ..tools.kernel.scratch_kernel import ScratchKernels
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
-from ..tools.registry import rule_names, tools_with_kernels, tools_without_kernels
+from ..tools.registry import tools_with_kernels, tools_without_kernels
 from ..workflows import Templates, WorkflowCatalog
 from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
-from .connections import Connections, CurrentModel
+from .connections import Connections, CurrentModel, state_of
 from .conversations import Conversations
 from .new_jobs import NewJobs
 from .operation_log import JobWatch, log_operation
+from .parts import measure_file, pool_for, rule_names, tools_of_parts
 from .retention import DeletedConversations, Retention
 from .service import CoworkService
 
@@ -130,7 +130,7 @@ def build_service(
     if scratch:
         closing.push_async_callback(scratch.close)
     registry = tools_without_kernels if kernels is None else tools_with_kernels
-    tools = registry(confined=confined)
+    tools = registry(tools_of_parts(), confined=confined)
     tools = tools.with_more(SkillTools(guidance.skills), tools.prepare)
 
     pool = pool_for(settings)
@@ -165,6 +165,7 @@ def build_service(
             kernels=kernels or NoKernels(),
             scratch=scratch,
             silenced=SilencedWarnings(settings.user_settings),
+            measure_file=measure_file(),
             observe=observe,
         ),
         llm=_model_access(settings, model, connections),
@@ -181,7 +182,7 @@ def build_service(
     conversations = Conversations(
         journal, jobs, guidance.prompts, deleted, settings.workspace, scratch
     )
-    probe = ModelProbe(connections.current)
+    probe = ModelProbe(connections.current, state_of)
     service = CoworkService(
         settings=settings,
         interactive=bool(interactive),

@@ -22,7 +22,6 @@ from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .kernel import scratch
 from .kernel import tools as kernel_tools
 from .notebook import edit_tools, read_tool
-from .tables.tools import TABLE_TOOLS, table_tools
 
 
 class ToolRegistry(Mapping[str, Tool]):
@@ -160,7 +159,8 @@ def validate_parameters(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
         ) from error
 
 
-def default_tools() -> ToolRegistry:
+def default_tools(more: Iterable[Tool] = ()) -> ToolRegistry:
+    """Tools that need nothing but a workspace, and `more` of parts."""
     return ToolRegistry(
         [
             files.read_file,
@@ -169,7 +169,7 @@ def default_tools() -> ToolRegistry:
             search.grep,
             search.search_code,
             search.search_symbol,
-            *table_tools(),
+            *more,
             search.recall,
             edits.create_file,
             edits.update_file,
@@ -189,19 +189,19 @@ _ELSEWHERE = frozenset({DELEGATE, "find_tools", "read_skill", *RESOURCE_TOOLS})
 """Tools that are built where they are needed."""
 
 
-def rule_names() -> frozenset[str]:
-    """Everything a user's rule can be about, in any host, except tools of MCP servers."""
-    return frozenset(tools_with_kernels()) | TABLE_TOOLS | {*_ELSEWHERE, NETWORK}
+def rule_names_of(more: Iterable[str]) -> frozenset[str]:
+    """Names that rules can be about, with those of parts."""
+    return frozenset(tools_with_kernels()) | {*more, *_ELSEWHERE, NETWORK}
 
 
-def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:
+def tools_with_kernels(more: Iterable[Tool] = (), *, confined: bool = True) -> ToolRegistry:
     """The default tools and those that need a host with kernels.
 
     `confined`: code can run in a sandbox, too.
     """
     return ToolRegistry(
         [
-            *default_tools().values(),
+            *default_tools(more).values(),
             kernel_tools.run_cell,
             scratch.run_code_anywhere if confined else kernel_tools.run_code,
             kernel_tools.list_variables,
@@ -210,10 +210,10 @@ def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:
     )
 
 
-def tools_without_kernels(*, confined: bool) -> ToolRegistry:
+def tools_without_kernels(more: Iterable[Tool] = (), *, confined: bool) -> ToolRegistry:
     """Tools for a terminal. Code runs in a sandbox there, or not at all."""
     code = [scratch.run_code_alone] if confined else []
-    return ToolRegistry([*default_tools().values(), *code])
+    return ToolRegistry([*default_tools(more).values(), *code])
 
 
 Search = Callable[[str, Sequence[Tool]], Mapping[str, str]]

@@ -18,6 +18,7 @@ from cowork_jupyter.hosts.cli.app import command_line
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.hosts.kernel.completion import COMMANDS
 from cowork_jupyter.hosts.kernel.magics import CoworkMagics
+from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.registry import tools_with_kernels
 
@@ -123,7 +124,7 @@ def roles_and_tools_page() -> str:
         for role in AgentRole
     ]
     lines += [*_table(("role", "", "permissions", "delegates to"), rows), "", "## Tools", ""]
-    for tool in tools_with_kernels().values():
+    for tool in tools_with_kernels(tools_of_parts()).values():
         lines += _tool(tool)
     lines += [
         "### delegate",

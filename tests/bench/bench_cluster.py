@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pools.dask import DaskPool
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.dask.dask import DaskPool
+from cowork_jupyter.service.parts import shipped_tools
 from cowork_jupyter.tools.base import ToolContext
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools
+from cowork_jupyter.tools.registry import ToolRegistry
 from cowork_jupyter.workspace import Workspace
 
 from .rows import Row
@@ -36,7 +37,7 @@ async def _measure(folder: Path) -> list[Row]:
     await pool.prepare()
     try:
         nobody = RunLog(None, "", "", AgentRole.ACTOR)  # type: ignore[arg-type]
-        here, there = default_tools(), pool.tools(default_tools(), nobody)
+        here, there = shipped_tools(), pool.tools(shipped_tools(), nobody)
         local, remote = await _reading(here, folder), await _reading(there, folder)
         stopped = statistics.median([await _cancelling(there, folder) for _ in range(CANCELS)])
     finally:

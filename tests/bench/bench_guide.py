@@ -17,11 +17,10 @@ from typing import Any
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.guide import NAME
-from cowork_jupyter.guide.code import Style, cells_for, script_code
-from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.guide.request import Request
-from cowork_jupyter.guide.tables import LINES_READ, table_of
+from cowork_jupyter.parts.guide.code import Style, cells_for, script_code
+from cowork_jupyter.parts.guide.model import NAME, GuideModel
+from cowork_jupyter.parts.guide.request import Request
+from cowork_jupyter.parts.guide.tables import LINES_READ, table_of
 from cowork_jupyter.service.wiring import build_service
 from tests.unit.hosts.kernel.kernels import kernel
 

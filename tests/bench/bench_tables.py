@@ -14,10 +14,10 @@ import duckdb
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.tables.tools import MEMORY_MB, THREADS
+from cowork_jupyter.service.parts import shipped_tools
 from cowork_jupyter.tools.base import ToolContext
-from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.tools.table_facts import table_facts
-from cowork_jupyter.tools.tables.tools import MEMORY_MB, THREADS
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
@@ -76,7 +76,7 @@ async def describe(context: ToolContext) -> tuple[float, float]:
     stop = asyncio.Event()
     watching = asyncio.create_task(_largest(stop))
     began = time.perf_counter()
-    await default_tools().call("describe_table", {"path": "big.csv"}, context)
+    await shipped_tools().call("describe_table", {"path": "big.csv"}, context)
     seconds = time.perf_counter() - began
     stop.set()
     return seconds, await watching
@@ -104,7 +104,7 @@ async def take_turns(context: ToolContext, path: Path) -> tuple[float, float]:
     ours, plain = list[float](), list[float]()
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        await default_tools().call("query_table", {"paths": ["big.csv"], "sql": SQL}, context)
+        await shipped_tools().call("query_table", {"paths": ["big.csv"], "sql": SQL}, context)
         ours.append(time.perf_counter() - began)
         began = time.perf_counter()
         with duckdb.connect() as connection:

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 from distributed import Client, LocalCluster
 
-from cowork_jupyter.agents.pools import cluster as pool_cluster
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.dask import cluster as pool_cluster
 from tests import quick
 from tests.scripted.fixtures import scripted as scripted
 from tests.unit.agents.conftest import Bench, make_bench

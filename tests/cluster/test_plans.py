@@ -15,13 +15,14 @@ import psutil
 import pytest
 
 from cowork_jupyter.agents.ask.user import Ruling
-from cowork_jupyter.agents.pools import cluster as pool_cluster
-from cowork_jupyter.agents.pools import worker as pool_worker
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools
+from cowork_jupyter.parts.dask import cluster as pool_cluster
+from cowork_jupyter.parts.dask import worker as pool_worker
+from cowork_jupyter.service.parts import shipped_tools
+from cowork_jupyter.tools.registry import ToolRegistry
 from tests.scripted import Scripted, ScriptedServer, call, result, text
 from tests.unit.agents.conftest import Bench
 from tests.unit.agents.helpers import bench_with
@@ -259,7 +260,7 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
 
 def hold_up_reading() -> None:
     """In a worker's process: the first to read `slow.txt` does so for ever."""
-    tools = default_tools()
+    tools = shipped_tools()
     read_file = tools["read_file"]
 
     async def slow(parameters: Any, context: Any) -> Any:
@@ -272,7 +273,7 @@ def hold_up_reading() -> None:
 
     others = [tool for tool in tools.values() if tool is not read_file]
     held_up = ToolRegistry([*others, replace(read_file, run=slow)])
-    pool_worker.default_tools = lambda: held_up  # type: ignore[attr-defined]
+    pool_worker.shipped_tools = lambda: held_up  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.pools import parcels as pool_parcels
-from cowork_jupyter.agents.pools import worker as pool_worker
-from cowork_jupyter.agents.pools.sent_files import store_piece
 from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.parts.dask import parcels as pool_parcels
+from cowork_jupyter.parts.dask import worker as pool_worker
+from cowork_jupyter.parts.dask.sent_files import store_piece
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 from tests.unit.agents.conftest import Bench
 from tests.unit.agents.test_coordinator import execute, make_plan
@@ -130,7 +130,7 @@ async def test_what_was_changed_here_meanwhile_is_not_overwritten(
         (bench.workspace / "a.py").write_text("answer = 'mine'\n")
         return write_back(*given)
 
-    monkeypatch.setattr("cowork_jupyter.agents.pools.dask.write_back", after_the_user)
+    monkeypatch.setattr("cowork_jupyter.parts.dask.dask.write_back", after_the_user)
     line = "echo said; echo 'answer = 43' > a.py; echo new > new.txt"
     error = await refused_in_step(bench, scripted, command(line), ["a.py", "new.txt"])
     assert error["code"] == "changed_at_home"

@@ -7,11 +7,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from cowork_jupyter.agents.pools import worker as pool_worker
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools
-from cowork_jupyter.tools.tables.tools import TABLE_TOOLS
+from cowork_jupyter.parts.dask import worker as pool_worker
+from cowork_jupyter.parts.tables import TABLE_TOOLS
+from cowork_jupyter.service.parts import shipped_tools
+from cowork_jupyter.tools.registry import ToolRegistry
 from tests.scripted import ScriptedServer, calls, text
 from tests.unit.agents.conftest import Bench
 from tests.unit.agents.test_coordinator import execute, make_plan
@@ -97,13 +98,13 @@ async def test_a_step_s_questions_about_folders_and_files_are_answered_by_worker
 
 def forget_tables() -> None:
     """In a worker's process: it was installed without DuckDB."""
-    tools = default_tools()
+    tools = shipped_tools()
     left = ToolRegistry(tool for tool in tools.values() if tool.name not in TABLE_TOOLS)
-    pool_worker.default_tools = lambda: left  # type: ignore[attr-defined]
+    pool_worker.shipped_tools = lambda: left  # type: ignore[attr-defined]
 
 
 def remember_tables() -> None:
-    pool_worker.default_tools = default_tools  # type: ignore[attr-defined]
+    pool_worker.shipped_tools = shipped_tools  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

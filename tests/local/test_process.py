@@ -15,8 +15,8 @@ import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.llm.chunks import Chunk, ModelRequest, Restarted, TextChunk
-from cowork_jupyter.llm.local.model import LocalModel, LocalServer
-from cowork_jupyter.llm.local.process import LOG_LINES
+from cowork_jupyter.parts.local_models.model import LocalModel, LocalServer
+from cowork_jupyter.parts.local_models.process import LOG_LINES
 
 from .conftest import CONTEXT, PATIENCE, SMALL, is_gone, serving, until
 
@@ -123,7 +123,7 @@ async def test_a_file_that_is_no_model_says_so_and_can_be_mended(tmp_path: Path)
 def _somebody_else() -> subprocess.Popen[bytes]:
     program = f"""
 import asyncio, pathlib
-from cowork_jupyter.llm.local.model import LocalServer
+from cowork_jupyter.parts.local_models.model import LocalServer
 
 async def main():
     server = LocalServer(pathlib.Path({str(SMALL)!r}), context={CONTEXT})

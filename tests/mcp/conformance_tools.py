@@ -141,8 +141,8 @@ def _load_jupyter_server_extension(_app: Any) -> None:
     )
     protocol.PATIENCE = 0.5  # and to be given tasks soon
     ours = registry.tools_with_kernels
-    registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(
-        [*ours(confined=confined).values(), *TOOLS]
+    registry.tools_with_kernels = lambda more=(), *, confined=True: registry.ToolRegistry(
+        [*ours(more, confined=confined).values(), *TOOLS]
     )
 
 

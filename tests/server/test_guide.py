@@ -14,8 +14,7 @@ from cowork_jupyter.domain.message_data import ReviewData, ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide import NAME
-from cowork_jupyter.guide.model import GuideModel
+from cowork_jupyter.parts.guide.model import NAME, GuideModel
 from cowork_jupyter.tools.notebook.edit_tools import WRITE
 from tests.unit.agents.agreeable import Agreeable
 

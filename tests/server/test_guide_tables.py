@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide import NAME, planner
-from cowork_jupyter.guide.answers import answer
-from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.guide.request import Request
-from cowork_jupyter.guide.script import Script
-from cowork_jupyter.guide.sources import candidates, described
+from cowork_jupyter.parts.guide import planner
+from cowork_jupyter.parts.guide.answers import answer
+from cowork_jupyter.parts.guide.model import NAME, GuideModel
+from cowork_jupyter.parts.guide.request import Request
+from cowork_jupyter.parts.guide.script import Script
+from cowork_jupyter.parts.guide.sources import candidates, described
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place
 from .notebook_kernel import place as place

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.guide import NAME
-from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.hosts.server.extension import CoworkExtension
+from cowork_jupyter.parts.guide.model import NAME, GuideModel
 from tests.scripted import ScriptedServer, text
 
 from .api import Api

@@ -15,7 +15,7 @@ from tornado.httpclient import AsyncHTTPClient
 
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.hosts.server.kernel_tokens import TOKEN_VARIABLE
-from cowork_jupyter.hosts.server.passthrough import _mask_stream
+from cowork_jupyter.parts.passthrough.handler import _mask_stream
 from tests import scripted as replies
 from tests.scripted import Scripted, ScriptedServer
 

@@ -24,7 +24,12 @@ homes = count()
 UNIT = Path(__file__).parent
 RUN_CELLS = tuple(
     str(UNIT / name)
-    for name in ("guide/code", "guide/fixes", "guide/test_awkward_tables.py", "tools/kernel/inside")
+    for name in (
+        "parts/guide/code",
+        "parts/guide/fixes",
+        "parts/guide/test_awkward_tables.py",
+        "tools/kernel/inside",
+    )
 )
 """Where tests run whole cells with pandas and polars, which takes as long as starting programs."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.guidance.skill_files import parse_skill
+from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.registry import tools_with_kernels
 from tests.integrations import PLUGIN, SKILL, generated, main
 
@@ -40,5 +41,7 @@ def test_a_file_of_a_tool_that_is_gone_is_noticed_and_removed(folder: Path) -> N
 def test_the_skill_can_be_read_and_knows_every_tool() -> None:
     text = generated()[f"{PLUGIN}/skills/{SKILL}/SKILL.md"]
     skill = parse_skill(text.encode(), SKILL)
-    assert [name for name in tools_with_kernels() if f"- `{name}(" not in skill.body] == []
+    assert [
+        name for name in tools_with_kernels(tools_of_parts()) if f"- `{name}(" not in skill.body
+    ] == []
     assert "- `list_variables(path)`" in skill.body

@@ -28,7 +28,7 @@ from ..agent import AgentFactory
 from ..external.run import ExternalTask
 from ..file_locks import FileLocks
 from ..log import RunLog
-from ..pools.pool import WorkerPool
+from ..pool import WorkerPool
 from ..run.outcome import Outcome
 from .assignment import (
     assignment_text,

@@ -26,7 +26,7 @@ from ..agent import AgentFactory
 from ..ask.inquiries import Inquiries
 from ..jobs import Jobs, role_to_resume
 from ..log import RunLog
-from ..pools.pool import WorkerPool
+from ..pool import WorkerPool
 from ..run.delivery import propose_plan, reset_steps, unfit_steps
 from ..run.outcome import Outcome
 from .coordinator import Execution

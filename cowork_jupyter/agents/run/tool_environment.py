@@ -11,7 +11,7 @@ from typing import Any
 from ...checkpoints import Recorder, ToolUse
 from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
-from ...effects.evaluation import ExpectationChecks
+from ...effects.evaluation import ExpectationChecks, MeasureFile, measure_text_file
 from ...effects.memory import KernelMemory
 from ...effects.pinned import PinnedExpectations
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
@@ -41,6 +41,8 @@ class ToolEnvironment:
     """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
     silenced: SilencedWarnings = NO_SETTINGS
+    measure_file: MeasureFile | None = None
+    """Better than by reading a file as text, where a part can."""
     observe: Observe = ignore_operation
 
     @cached_property
@@ -49,7 +51,9 @@ class ToolEnvironment:
 
     @property
     def expectation_checks(self) -> ExpectationChecks:
-        return ExpectationChecks(self.kernels, self.workspace, self.sandbox)
+        return ExpectationChecks(
+            self.kernels, self.workspace, self.sandbox, self.measure_file or measure_text_file
+        )
 
     def clear_unasked(
         self, log: RunLog, tool: str, parameters: Mapping[str, Any]

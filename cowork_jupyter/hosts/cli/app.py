@@ -20,8 +20,9 @@ from traitlets import TraitError
 
 from ..._version import __version__
 from ...domain.errors import CoworkError, InvalidInput
+from ...service.parts import installed_parts
 from ..config import Cowork, log_below
-from . import connect, doctor, guidance, model, record, runs, serve, storage
+from . import connect, doctor, guidance, record, runs, serve, storage
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -34,7 +35,6 @@ COMMANDS = (
     guidance.add_init,
     record.add_save,
     guidance.add_memory,
-    model.add_to,
     guidance.add_skills,
     storage.add_to,
     serve.add_acp,
@@ -61,7 +61,8 @@ def command_line() -> ArgumentParser:
     for option, what in (("--verbose", "what it does"), ("--debug", "all details")):
         parser.add_argument(option, action="store_true", help=f"log {what} to stderr")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for add_command in COMMANDS:
+    of_parts = (part.add_commands for part in installed_parts())
+    for add_command in (*COMMANDS, *filter(None, of_parts)):
         add_command(commands)
     return parser
 

@@ -21,8 +21,8 @@ from ...domain.notices import NOTICES
 from ...domain.operations import OK, UNKNOWN_TOOL
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
+from ...service.parts import rule_names
 from ...store.migrations import MIGRATIONS
-from ...tools.registry import rule_names
 
 MAX_JOBS = 50
 MAX_CALLS = 200

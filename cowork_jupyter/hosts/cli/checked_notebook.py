@@ -17,8 +17,9 @@ from ...domain.expectations import FILE, is_about_files
 from ...domain.plurals import count_of
 from ...domain.settings import Settings
 from ...effects.checking import CheckedExpectation, expectation_text
-from ...effects.evaluation import ExpectationChecks
+from ...effects.evaluation import ExpectationChecks, measure_text_file
 from ...effects.pinned import PinnedExpectations
+from ...service.parts import measure_file
 from ...tools.kernel.state import CodeResult
 from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Workspace
@@ -80,7 +81,7 @@ async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNoteb
     sandbox = Sandbox(settings)
     try:
         measured = await kernels.run_anew(workspace, path, trial.codes, took, variables)
-        checks = ExpectationChecks(kernels, workspace, sandbox)
+        checks = ExpectationChecks(kernels, workspace, sandbox, measure_file() or measure_text_file)
         ran = trial.state.failed is None
         checked = await checks.check_measured(expected, measured, _ids(expected)) if ran else []
     finally:

@@ -22,7 +22,7 @@ from ...policy.rulebook import RuleBook, settings_offers
 from ...policy.trust import Trust
 from ...service.connections import Connections, state_of
 from ...service.health import folder_problems
-from ...tools.registry import rule_names
+from ...service.parts import rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
 from .bundled_record import read_only
@@ -114,10 +114,11 @@ def _sandbox(settings: Settings) -> DoctorFinding:
 def _model(settings: Settings) -> DoctorFinding:
     connection = Connections(settings).current()
     state = state_of(connection)
+    if connection.is_built_in:
+        guide = f"{state.name}. " if state.ready else ""
+        return DoctorFinding("model", state.ready, f"{guide}{_other_models()}")
     if not state.ready:
         return DoctorFinding("model", False, state.why_not or f"{state.name} does not answer")
-    if connection.is_built_in:
-        return DoctorFinding("model", True, f"{state.name}. {_other_models()}")
     if connection.local:
         return DoctorFinding(
             "model", True, f"{state.name}, loaded from {connection.local} on first use"

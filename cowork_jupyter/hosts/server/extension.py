@@ -19,13 +19,13 @@ from tornado.ioloop import IOLoop
 from traitlets import TraitError
 
 from ..._version import __version__
+from ...service.parts import installed_parts
 from ..config import Cowork, log_below, private_paths_of
 from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
 from .mcp import McpHandler
-from .passthrough import PassthroughHandler
 from .sockets import EventsSocket, PageSocket
 from .tabs import Tab, Tabs, real_path, workspace_path
 
@@ -57,9 +57,9 @@ class CoworkExtension(ExtensionApp):
     handlers = [
         (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
         (r"/cowork/ws", PageSocket),
-        (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
         (r"/cowork/mcp", McpHandler),
-        (r"/cowork/.*", ApiHandler),
+        *(handler for part in installed_parts() for handler in part.handlers()),
+        (r"/cowork/.*", ApiHandler),  # all that is nothing else
     ]
 
     kind: Literal["server"] = "server"

@@ -31,7 +31,7 @@ from ...domain.operations import (
     RolledBack,
     ToolCalled,
 )
-from ...tools.registry import rule_names
+from ...service.parts import rule_names
 
 _LONG = (1, 3, 10, 30, 60, 180, 600, 1800, 3600, 14400)
 _SHORT = (0.005, 0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.5, 1, 5)

@@ -13,6 +13,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.cli.app import command_line
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.hosts.kernel.completion import COMMANDS
+from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.registry import tools_with_kernels
 from docs.site import ROOT, pictures
 from docs.site.reference import commands_of, generated_files
@@ -48,7 +49,9 @@ def test_every_setting_is_in_the_reference() -> None:
 def test_every_role_and_tool_is_in_the_reference() -> None:
     page = PAGES["reference/roles-and-tools.md"]
     assert [role for role in AgentRole if f"| `{role}` |" not in page] == []
-    assert [tool for tool in tools_with_kernels() if f"### {tool}\n" not in page] == []
+    assert [
+        tool for tool in tools_with_kernels(tools_of_parts()) if f"### {tool}\n" not in page
+    ] == []
 
 
 def test_every_command_is_in_the_reference() -> None:

@@ -220,7 +220,7 @@ def test_the_provider_is_guessed_from_the_address(url: str, provider: str) -> No
 @pytest.mark.asyncio
 async def test_the_probe_remembers_until_a_fresh_look_is_asked_for() -> None:
     with server(200, serving("m")) as (url, keys):
-        probe = ModelProbe(lambda: connected(url))
+        probe = ModelProbe(lambda: connected(url), model_probe.probe)
         await asyncio.gather(probe.state(), probe.state(), probe.state())
         assert len(keys) == 1
         await probe.state(fresh=True)
@@ -231,7 +231,7 @@ async def test_the_probe_remembers_until_a_fresh_look_is_asked_for() -> None:
 async def test_another_connection_is_looked_at_anew() -> None:
     with server(200, serving("m")) as (url, _):
         current = Connection()
-        probe = ModelProbe(lambda: current)
+        probe = ModelProbe(lambda: current, model_probe.probe)
         assert (await probe.state()).name == BUILT_IN
         current = connected(url)
         assert (await probe.state()).name == "m"

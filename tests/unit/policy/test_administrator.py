@@ -19,7 +19,7 @@ from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rulebook import RuleBook
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
 from cowork_jupyter.policy.trust import Trust
-from cowork_jupyter.tools.registry import rule_names
+from cowork_jupyter.service.parts import rule_names
 
 USER, SOMEBODY = 4242, 4343
 

@@ -11,7 +11,7 @@ from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.policy.rulebook import RuleBook, settings_offers
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
 from cowork_jupyter.policy.trust import Trust
-from cowork_jupyter.tools.registry import rule_names
+from cowork_jupyter.service.parts import rule_names
 
 ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
 

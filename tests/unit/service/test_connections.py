@@ -14,8 +14,7 @@ import pytest
 from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.llm.chunks import ModelRequest, TextChunk
+from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.policy import administrator
 from cowork_jupyter.service.connections import Connections, CurrentModel
 from tests.scripted import ScriptedServer, text
@@ -220,22 +219,6 @@ def test_a_choice_that_cannot_be_read_is_none(settings: Settings, section: str) 
     settings.user_settings.parent.mkdir()
     settings.user_settings.write_text(f'{{"model": {section}}}')
     assert Connections(settings).current().is_built_in
-
-
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("ring")
-async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings) -> None:
-    connections = Connections(settings)
-    current_model = CurrentModel(connections)
-    assert current_model.name == GuideModel.name
-    request = ModelRequest([{"role": "user", "content": "Hello"}])
-    said = [one async for one in current_model.stream(request)]
-    assert any(isinstance(one, TextChunk) for one in said)
-    connections.choose(connections.propose(URL, "qwen"))
-    assert current_model.name == "qwen"
-    connections.forget()
-    assert current_model.name == BUILT_IN
-    await current_model.aclose()
 
 
 @pytest.mark.asyncio

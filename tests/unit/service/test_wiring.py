@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -14,12 +15,12 @@ import pytest
 
 from cowork_jupyter.agents.jobs import Jobs
 from cowork_jupyter.domain.contexts import Usage
-from cowork_jupyter.domain.errors import Forbidden
+from cowork_jupyter.domain.errors import Forbidden, Unavailable
 from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.llm.chunks import ModelRequest
-from cowork_jupyter.llm.client import ModelTraits
 from cowork_jupyter.llm.model_probe import HOW_TO_CONNECT
 from cowork_jupyter.policy import administrator
+from cowork_jupyter.service import parts
 from cowork_jupyter.service.wiring import build_service
 
 
@@ -60,33 +61,18 @@ def test_building_imports_no_client_and_no_protocol() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
-@pytest.mark.process
-def test_without_the_guide_all_else_loads_and_a_model_is_asked_for() -> None:
-    code = """
-import importlib, pkgutil, sys, tempfile
-from pathlib import Path
-sys.modules["cowork_jupyter.guide"] = None  # as if it had been removed
-import cowork_jupyter
-from cowork_jupyter.domain.errors import Unavailable
-from cowork_jupyter.domain.settings import Settings
-for room in ("agents", "api", "hosts.server", "llm", "service"):
-    package = importlib.import_module(f"cowork_jupyter.{room}")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-from cowork_jupyter.service.wiring import build_service
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder)
-    with_model = Settings(path, path, base_url="http://127.0.0.1:9/v1", model="m")
-    print(build_service(with_model).current_model.traits)
-    service = build_service(Settings(path, path))
-    try:
+@pytest.mark.asyncio
+async def test_without_the_guide_a_model_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "listed_parts", dict)
+    service = build_service(Settings(tmp_path, tmp_path))
+    with pytest.raises(Unavailable, match=re.escape(HOW_TO_CONNECT)) as refused:
         service.send_message(service.conversations.create().id, "Hello")
-    except Unavailable as refusal:
-        print(refusal.code, refusal.message)
-"""
-    run = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [str(ModelTraits()), f"no_model {HOW_TO_CONNECT}"]
+    assert refused.value.code == "no_model"
+    model = (await service.health()).model
+    assert (model.ready, model.name, model.why_not) == (False, None, HOW_TO_CONNECT)
+    await service.close()
 
 
 @pytest.mark.asyncio

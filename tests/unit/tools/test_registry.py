@@ -25,7 +25,7 @@ from .conftest import Call, write
 CELLS = {"insert_cell", "edit_cell", "move_cell", "delete_cell"}
 READING = {
     "read_file", "list_directory", "get_file_info", "grep", "search_code", "search_symbol",
-    "read_notebook", "recall", "describe_table", "query_table",
+    "read_notebook", "recall",
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_role_is_offered_what_it_holds_all_permissions_of(role: AgentRole, more:
 
 def test_permissions_are_those_of_the_contract() -> None:
     tools = default_tools()
-    assert len(tools) == 19
+    assert len(tools) == 17
     read, write = Permission.READ_FILES, Permission.WRITE_FILES
     assert all(tools[name].permissions == {read} for name in READING)
     assert all(tools[name].permissions == {read, write} for name in {"update_file", *CELLS})
@@ -264,7 +264,6 @@ def test_every_role_and_tool_pair_runs_only_if_permitted(tmp_path: Path) -> None
             "grep": {"pattern": "x"},
             "search_code": {"text": "x"},
             "recall": {"query": "x"},
-            "query_table": {"paths": ["a.csv"], "sql": "SELECT 1"},
         }
         raw = found_by.get(name, raw)
         registry = ToolRegistry([replace(tool, run=run)])

@@ -15,6 +15,7 @@ from cowork_jupyter.hosts.kernel.commands import command
 from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.own_link import OwnLink
 from cowork_jupyter.hosts.kernel.session import KernelSession
+from tests.scripted import ScriptedServer, plan, text
 
 pytestmark = pytest.mark.usefixtures("session")
 
@@ -209,8 +210,12 @@ def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
 
 
 def test_a_name_in_quotes_is_the_name_without_them(
-    session: KernelSession, shell: InteractiveShell, bundles: list[dict[str, Any]]
+    session: KernelSession,
+    shell: InteractiveShell,
+    bundles: list[dict[str, Any]],
+    connected: ScriptedServer,
 ) -> None:
+    connected.add(plan("Say hello", "Say it"))
     shell.run_cell_magic("plan", '-c "Two words"', "Say hello")
     assert session.find("Two words") is not None
 
@@ -233,8 +238,12 @@ def test_a_first_file_of_instructions_is_shown_and_written(tmp_path: Path) -> No
 
 
 def test_a_role_of_the_users_own_is_asked_and_chosen_like_ours(
-    session: KernelSession, shell: InteractiveShell, bundles: list[dict[str, Any]]
+    session: KernelSession,
+    shell: InteractiveShell,
+    bundles: list[dict[str, Any]],
+    connected: ScriptedServer,
 ) -> None:
+    connected.add(text("Perhaps."))
     link = session.link
     assert isinstance(link, OwnLink)
     file = link.settings.data_dir / "roles/statistician.toml"

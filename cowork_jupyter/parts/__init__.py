@@ -1,0 +1,15 @@
+"""What the core can do without. Each part is a folder beside this file, with one door: `PART` in
+its `__init__`, which says what it brings (see `cowork_jupyter.service.parts`).
+
+To take a part off, delete its folder, its tests (`tests/unit/parts/NAME`) and its line here.
+`make test-parts` does that with each in turn, and shows that the rest works.
+"""
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "tables": (),  # tables in files, described and queried by DuckDB
+    "guide": (),  # answers by rules where no model is connected
+    "local_models": (),  # models on this machine, downloaded and served
+    "passthrough": (),  # the connected model for other programs, over the OpenAI API
+    "dask": ("tables",),  # steps of plans on a Dask cluster
+}
+"""Each with the parts that it needs."""

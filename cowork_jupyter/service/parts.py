@@ -1,0 +1,117 @@
+"""What a part of `cowork_jupyter.parts` can bring, and where the core asks for it.
+
+Nothing of the core imports a part: they are loaded by the names in one list, the first time that
+somebody asks. Jupyter does so at every start, so the doors of parts are light, as this is: what
+they name is imported when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, _SubParsersAction
+    from pathlib import Path
+
+    from ..agents.pool import WorkerPool
+    from ..domain.settings import Settings
+    from ..effects.evaluation import MeasureFile
+    from ..llm.client import LanguageModel, LocalLanguageModel
+    from ..tools.base import Tool
+    from ..tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    requires: tuple[str, ...] = ()
+    """Modules without which the part is not there."""
+    tools: Callable[[], Sequence[Tool]] = tuple
+    tool_names: frozenset[str] = frozenset()
+    """Names of its tools, which rules may use even where they are not there."""
+    measure_file: Callable[[], MeasureFile] | None = None
+    """Checks what a plan expects of a file; without it, only simple things of small CSV files."""
+    pools: Mapping[str, Callable[[Settings], WorkerPool]] = field(default_factory=dict)
+    """Where steps of plans run, by the value of `Cowork.workers`."""
+    built_in_model: Callable[[], LanguageModel] | None = None
+    """Answers where no model is connected."""
+    local_model: Callable[[Path, Mapping[str, Any] | None], LocalLanguageModel] | None = None
+    """Serves a file of weights on this machine."""
+    add_commands: Callable[[_SubParsersAction[ArgumentParser]], None] | None = None
+    """Of `jupyter cowork`."""
+    handlers: Callable[[], Sequence[tuple[str, type[Any]]]] = tuple
+    """Of the Jupyter server: patterns of addresses, with what answers there."""
+
+
+@cache
+def listed_parts() -> Mapping[str, Part]:
+    names = import_module("cowork_jupyter.parts").PARTS
+    return {name: import_module(f"cowork_jupyter.parts.{name}").PART for name in names}
+
+
+def installed_parts() -> list[Part]:
+    """Those whose libraries are there."""
+    return [part for part in listed_parts().values() if all(map(find_spec, part.requires))]
+
+
+def tools_of_parts() -> list[Tool]:
+    return [tool for part in installed_parts() for tool in part.tools()]
+
+
+def shipped_tools() -> ToolRegistry:
+    """All tools that need nothing but a workspace."""
+    from ..tools.registry import default_tools
+
+    return default_tools(tools_of_parts())
+
+
+def rule_names() -> frozenset[str]:
+    """Everything a user's rule can be about, in any host, except tools of MCP servers."""
+    from ..tools.registry import rule_names_of
+
+    return rule_names_of(name for part in listed_parts().values() for name in part.tool_names)
+
+
+def measure_file() -> MeasureFile | None:
+    found = (part.measure_file for part in installed_parts())
+    return next((load() for load in found if load), None)
+
+
+def built_in_model() -> LanguageModel | None:
+    found = (part.built_in_model for part in installed_parts())
+    return next((make() for make in found if make), None)
+
+
+def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLanguageModel:
+    from ..domain.errors import Unavailable
+
+    for part in installed_parts():
+        if part.local_model:
+            return part.local_model(file, options)
+    raise Unavailable(
+        f"This installation cannot serve {file.stem}: it was made without local models. "
+        "Connect a model server instead.",
+        code="no_model",
+        retryable=False,
+    )
+
+
+def pool_for(settings: Settings) -> WorkerPool:
+    from ..agents.pool import AsyncioPool
+    from ..domain.errors import Unavailable
+
+    if settings.workers == "asyncio":
+        return AsyncioPool()
+    for part in installed_parts():
+        if settings.workers in part.pools:
+            return part.pools[settings.workers](settings)
+    raise Unavailable(
+        f"Cowork.workers is '{settings.workers}', which this installation was made without. "
+        "Remove the setting to run plans here.",
+        code="bad_settings",
+        retryable=False,
+    )

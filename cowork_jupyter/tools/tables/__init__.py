@@ -1,1 +1,0 @@
-"""Tables in files, described and queried by DuckDB in a confined process."""

@@ -1,0 +1,94 @@
+"""Each part can be taken off, with its tests and its line in the list, and the rest works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.parts import PARTS
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = "cowork_jupyter"
+KEPT = (PACKAGE, "tests", "js", "pyproject.toml")
+MAIN_ROAD = "tests/unit/service/test_main_road.py"
+CORE = "tests/unit"
+WHOLE = ("docs", "test_integrations.py", "test_package.py", "test_reviewed_prompts.py")
+"""Unit tests about the product with all its parts."""
+IMPORT_ALL = f"""
+import importlib, pathlib, {PACKAGE}
+home = pathlib.Path({PACKAGE}.__file__).parent
+assert home.is_relative_to(pathlib.Path.cwd()), home
+for path in sorted(home.rglob("*.py")):
+    names = path.relative_to(home.parent).with_suffix("").parts
+    if "confined" not in names and "inside" not in names and names[-1] != "__main__":
+        importlib.import_module(".".join(names).removesuffix(".__init__"))
+"""
+
+
+def needing(*names: str) -> set[str]:
+    """These parts, and all that need one of them."""
+    found = set(names)
+    for name, needed in PARTS.items():
+        if found.intersection(needed):
+            found.add(name)
+    return found
+
+
+def without(folder: Path, parts: set[str]) -> Path:
+    """A copy of the package and its tests."""
+    ignored = shutil.ignore_patterns("node_modules", "output", "labextension")
+    for name in KEPT:  # with what is compiled already, which takes longer than all else
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    listed = folder / PACKAGE / "parts" / "__init__.py"
+    text = listed.read_text(encoding="utf-8")
+    for part in parts:
+        shutil.rmtree(folder / PACKAGE / "parts" / part)
+        shutil.rmtree(folder / "tests" / "unit" / "parts" / part, ignore_errors=True)
+        text, lines = re.subn(rf'^    "{part}": .*\n', "", text, flags=re.MULTILINE)
+        assert lines == 1, f"{part} has no line of its own in {listed}"
+    listed.write_text(text, encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *command: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    ended = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout[-10_000:]
+
+
+def run_tests(folder: Path, *arguments: str) -> None:
+    left_out = [f"--ignore=tests/unit/{name}" for name in WHOLE]
+    run(folder, "-m", "pytest", "-q", "-x", *left_out, *arguments)
+
+
+@pytest.mark.parametrize("parts", [*PARTS, "all"])
+def test_the_rest_imports_and_goes_the_main_road(tmp_path: Path, parts: str) -> None:
+    folder = without(tmp_path, set(PARTS) if parts == "all" else needing(parts))
+    run(folder, "-c", IMPORT_ALL)
+    run_tests(folder, MAIN_ROAD)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("parts", [*PARTS, "all"])
+def test_the_tests_of_the_rest_pass(tmp_path: Path, parts: str) -> None:
+    folder = without(tmp_path, set(PARTS) if parts == "all" else needing(parts))
+    run_tests(folder, "-m", "not process and not slow", "-n", "2", CORE)

@@ -1,0 +1,1 @@
+"""Tests of what can be taken off, each beside its part."""
