@@ -37,7 +37,7 @@ _FORM = {"Field": {"title", "description"}}
 """The same for fields of forms; elsewhere they are read by models only."""
 _ERRORS = {"CoworkError", "Conflict", "Forbidden", "Interrupted", "InvalidInput", "NotFound"}
 _ERRORS |= {"Unavailable"}
-_ELSEWHERE = {"hosts/acp", "hosts/cli", "hosts/kernel", "llm", "workspace"}
+_ELSEWHERE = {"hosts/cli", "hosts/kernel", "llm", "parts/acp", "workspace"}
 """Folders whose errors are read by editors, at the terminal, below a cell, or by a model."""
 _CARRIER = re.compile(rf"\b(?:{'|'.join([*_SHOWN, *_FORM, *_ERRORS])})\(")
 _LOCAL_MODELS = "llm/local/"

@@ -318,7 +318,7 @@ class _AgentRun:
             budget=self.budget,
             wanted_files=self._wanted_files(runner),
             expectations=factory.expectation_guard() if self._answers_for_tables() else None,
-            agents=factory.prompts.externals.all(),
+            agents=factory.prompts.externals.names(),
             templates=factory.prompts.fitting_templates(role, self.request),
             roles=factory.roles,
             resources=self.resources,

@@ -21,8 +21,7 @@ from ..policy.decision import Decision, Verdict
 from ..policy.rules import DELEGATE, Effect
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .ask.user import deny_unasked, nobody_is_there
-from .external.configured import ExternalAgents
-from .external.run import ExternalTask
+from .external import ExternalAgents
 from .file_locks import FileLocks
 from .log import RunLog
 from .run.answer_form import named_files
@@ -70,7 +69,7 @@ def delegate_tool(
         agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
         return await hand_over(parameters.role, parameters.task, agent, parameters.files)
 
-    base = DelegateAnywhere if externals.all() else Delegate
+    base = DelegateAnywhere if externals.names() else Delegate
     names = WithJsonSchema({"type": "string", "enum": [role.value for role in delegates]})
     parameters = create_model("Delegate", __base__=base, role=(Annotated[AgentRole, names], ...))
     return replace(delegate, parameters=parameters)
@@ -112,7 +111,7 @@ class Delegation:
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
-        known = self.externals.all()
+        known = self.externals.names()
         if agent and agent not in known:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. Choose one of: {names}."
@@ -142,8 +141,7 @@ class Delegation:
     async def _run(self, log: RunLog, task: Task, text: str, agent: str) -> tuple[StepStatus, str]:
         try:
             if agent:
-                external = ExternalTask(self.tools, self.externals, agent, log)
-                outcome = await external.run(text, self.budget)
+                outcome = await self.externals.run(agent, text, self.tools, log, self.budget)
             else:
                 place = (self.context, log.role, log.job_id)
                 outcome = await self.run_agent(*place, text, self.budget, task.id)

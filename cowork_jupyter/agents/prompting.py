@@ -21,7 +21,7 @@ from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
 from ..workflows import Template, Templates
-from .external.configured import ExternalAgents
+from .external import ExternalAgents, NoExternalAgents
 from .run.answer_form import AnswerForm
 
 _THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
@@ -43,7 +43,7 @@ class PromptSources:
     base: BasePrompts = field(default_factory=BasePrompts)
     templates: Templates = field(default_factory=Templates)
     frames: Frames = field(default_factory=Frames)
-    externals: ExternalAgents = field(default_factory=ExternalAgents)
+    externals: ExternalAgents = field(default_factory=NoExternalAgents)
     guidance: Sequence[GuidanceFinder] = ()
 
     def parts(

@@ -12,6 +12,7 @@ from ..domain.cell_commands import SwitchRole
 from ..domain.contexts import Context, Job
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
+from ..service.parts import register_routes
 from . import (  # noqa: F401 (they register themselves)
     api_checkpoints,
     api_expectations,
@@ -32,6 +33,8 @@ from .api_messages import check_raise
 from .calls import Call, initiator_of, own_job
 from .openapi import OpenApi, description_of
 from .routes import table
+
+register_routes()
 
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 

@@ -12,13 +12,12 @@ from ..domain.cell_changes import CellChange, CellDecision
 from ..domain.effects import DataEffect
 from ..domain.errors import InvalidInput
 from ..domain.message_data import Reproduction
-from ..domain.suggestions import Decision, SuggestionLine, SuggestionRequest
 from ..effects.silenced import SilenceScope, place_of
 from ..tools.kernel.inside import recorder_expression
 from ..tools.notebook.dependencies import CellTimes, StaleCell, outdated_cells, stale_cells
 from .calls import Call, own_job
 from .models import Items, ListedPath, Name, RequestBody, Text
-from .routes import Stream, table
+from .routes import table
 
 
 class CellChangeList(Items[CellChange]):
@@ -198,51 +197,6 @@ async def silence_warning(call: Call) -> BaseModel:
         place = place_of(tools.workspace, place)
     tools.silenced.set(said.code, said.scope, place, silenced=said.silenced)
     return SilenceAnswer(code=said.code, scope=said.scope, silenced=said.silenced)
-
-
-MAX_SOURCE = 200_000
-
-
-class NewSuggestion(SuggestionRequest, RequestBody):
-    """`POST context/{id}/suggestions`."""
-
-    cell_id: str = Field(max_length=1_000)
-    source: Text = Field(default="", max_length=MAX_SOURCE)
-    instruction: Text = Field(default="", max_length=20_000)
-
-
-class SuggestionVerdict(RequestBody):
-    """`POST context/{id}/suggestions/{suggestion}/decision`."""
-
-    decision: Decision
-    source: Text = Field(default="", max_length=MAX_SOURCE)
-    """What was accepted, if the user has changed it."""
-
-
-@table.post(
-    "context/{id}/suggestions", SuggestionLine, body=NewSuggestion, action="execute", streams=True
-)
-async def suggest(call: Call) -> Stream:
-    """Suggest code or text for one cell, streamed as lines of JSON; ends when the client
-    disconnects.
-    """
-    return Stream(call.service.suggest(call.path["id"], call.body))
-
-
-@table.post(
-    "context/{id}/suggestions/{suggestion}/decision",
-    None,
-    body=SuggestionVerdict,
-    status=204,
-    action="execute",
-)
-async def decide_suggestion(call: Call) -> None:
-    """Record whether the user accepted a suggestion."""
-    call.service.conversations.get(call.path["id"])
-    said: SuggestionVerdict = call.body
-    call.service.suggestions.decide(
-        call.path["id"], call.path["suggestion"], said.decision, said.source
-    )
 
 
 REPRODUCE = "context/{id}/reproduce"

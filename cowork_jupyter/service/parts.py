@@ -12,18 +12,33 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, _SubParsersAction
+    from asyncio import AbstractEventLoop
     from pathlib import Path
 
+    from jupyter_server.serverapp import ServerApp
+
+    from ..agents.external import ExternalAgents
     from ..agents.pool import WorkerPool
+    from ..domain.events import Event
+    from ..domain.operations import Operation
     from ..domain.settings import Settings
     from ..effects.evaluation import MeasureFile
     from ..llm.client import LanguageModel, LocalLanguageModel
     from ..tools.base import Tool
     from ..tools.registry import ToolRegistry
+
+
+class ServerObserver(Protocol):
+    def on_event(self, event: Event) -> None: ...
+
+    def on_operation(self, operation: Operation) -> None: ...
+
+    def on_delivery(self, event: Event) -> None:
+        """A page has it now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +58,11 @@ class Part:
     """Serves a file of weights on this machine."""
     add_commands: Callable[[_SubParsersAction[ArgumentParser]], None] | None = None
     """Of `jupyter cowork`."""
+    routes: str = ""
+    """The module whose import registers endpoints."""
+    external_agents: Callable[[Settings], ExternalAgents] | None = None
+    server_observer: Callable[[ServerApp, AbstractEventLoop], ServerObserver] | None = None
+    """What hears of everything in a Jupyter server."""
     handlers: Callable[[], Sequence[tuple[str, type[Any]]]] = tuple
     """Of the Jupyter server: patterns of addresses, with what answers there."""
 
@@ -98,6 +118,19 @@ def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLa
         code="no_model",
         retryable=False,
     )
+
+
+def register_routes() -> None:
+    for part in installed_parts():
+        if part.routes:
+            import_module(part.routes)
+
+
+def external_agents(settings: Settings) -> ExternalAgents:
+    from ..agents.external import NoExternalAgents
+
+    found = (part.external_agents for part in installed_parts())
+    return next((make(settings) for make in found if make), NoExternalAgents())
 
 
 def pool_for(settings: Settings) -> WorkerPool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
-from typing import Any, Unpack
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, Unpack, cast
 
 from ..agents.agent import AgentFactory
 from ..agents.ask.inquiries import Inquiries
@@ -31,7 +31,6 @@ from ..agents.run.expectations import Expectations
 from ..agents.run.outcome import Outcome
 from ..agents.run.steering import clear_queue, queue_message
 from ..agents.run.watching import CellWatch
-from ..agents.suggestions.suggestions import Suggestions
 from ..checkpoints import Checkpoints
 from ..domain.contexts import (
     BY_PERSON,
@@ -50,7 +49,6 @@ from ..domain.messages import ImagePart, Message
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
-from ..domain.suggestions import SuggestionEvent, SuggestionRequest
 from ..guidance.first_instructions import first_instructions
 from ..guidance.instructions import FILE_NAME, InstructionFinder
 from ..guidance.memory import WorkspaceMemory
@@ -73,6 +71,7 @@ from .health import describe
 from .new_jobs import JobTerms, NewJobs
 
 logger = logging.getLogger(__name__)
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -86,7 +85,6 @@ class CoworkService:
     inquiries: Inquiries
     plans: Plans
     reproductions: Reproductions
-    suggestions: Suggestions
     expectations: Expectations
     workflows: WorkflowCatalog
     reuse: Reuse
@@ -107,6 +105,12 @@ class CoworkService:
     memory: WorkspaceMemory
     proposals: MemoryProposals
     closing: AsyncExitStack
+    _of_parts: dict[object, object] = field(default_factory=dict)
+
+    def of(self, kind: Callable[[CoworkService], S]) -> S:
+        """What a part keeps for this service; made when it is first asked for."""
+        made = self._of_parts.get(kind) or self._of_parts.setdefault(kind, kind(self))
+        return cast("S", made)
 
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
@@ -339,14 +343,6 @@ class CoworkService:
         context = self.conversations.get(context_id)
         card = self.new_jobs.card(context, job_id) if job_id else None
         return await self.reproductions.start(context, card)
-
-    def suggest(
-        self, context_id: str, request: SuggestionRequest
-    ) -> AsyncGenerator[SuggestionEvent, None]:
-        """Code or text for one cell, streamed; nothing is changed and no job starts."""
-        context = self.conversations.get(context_id)
-        self.new_jobs.check_limits(context)
-        return self.suggestions.stream(context, request, self.new_jobs.with_model)
 
     def queued_messages(self, context_id: str) -> list[QueuedMessage]:
         self.conversations.get(context_id)

@@ -15,7 +15,6 @@ from ..agents.agent import AgentFactory, ModelAccess
 from ..agents.ask.gate import Gate
 from ..agents.ask.inquiries import AttendedInquiries, Inquiries
 from ..agents.ask.user import Nobody
-from ..agents.external.configured import ExternalAgents
 from ..agents.jobs import Jobs
 from ..agents.log import RunLog
 from ..agents.mentions.completion import Completion
@@ -28,7 +27,6 @@ from ..agents.run.resource_watch import ResourceWatch
 from ..agents.run.tool_environment import ToolEnvironment
 from ..agents.run.usage import DayAccount
 from ..agents.run.watching import CellWatch
-from ..agents.suggestions.suggestions import Suggestions
 from ..checkpoints import Checkpoints, OpenDocuments, create_checkpoints
 from ..domain.events import Event
 from ..domain.operations import Observe, Operation
@@ -71,7 +69,7 @@ from .connections import Connections, CurrentModel, state_of
 from .conversations import Conversations
 from .new_jobs import NewJobs
 from .operation_log import JobWatch, log_operation
-from .parts import measure_file, pool_for, rule_names, tools_of_parts
+from .parts import external_agents, measure_file, pool_for, rule_names, tools_of_parts
 from .retention import DeletedConversations, Retention
 from .service import CoworkService
 
@@ -201,7 +199,6 @@ def build_service(
         inquiries=inquiries,
         plans=plans,
         reproductions=Reproductions(factory, jobs),
-        suggestions=Suggestions(factory),
         expectations=Expectations(factory.tools, journal),
         workflows=workflows,
         reuse=Reuse(plans, workflows),
@@ -301,7 +298,7 @@ class _Guidance:
             base=self.prompts,
             templates=self.templates,
             frames=Frames(settings.data_dir / "frames.key"),
-            externals=ExternalAgents(settings.user_settings),
+            externals=external_agents(settings),
             guidance=[self.instructions, SkillCatalogue(self.skills), self.memory],
         )
 

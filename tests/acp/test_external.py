@@ -16,8 +16,6 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
-from cowork_jupyter.agents.external import run
-from cowork_jupyter.agents.external.run import ExternalTask
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
 from cowork_jupyter.agents.run.limits import GO_ON, STOP
@@ -27,6 +25,9 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.domain.team import rights_of
+from cowork_jupyter.parts.external_agents import run
+from cowork_jupyter.parts.external_agents.configured import ConfiguredAgents
+from cowork_jupyter.parts.external_agents.run import ExternalTask
 from tests.scripted import ScriptedServer, call, plan, text
 from tests.scripted.fixtures import scripted as scripted
 from tests.unit.agents.conftest import Bench, make_bench
@@ -438,7 +439,12 @@ async def test_at_its_time_limit_the_user_decides(bench: Bench) -> None:
         tx.save_job(job)
     log = RunLog(factory.journal, bench.context.id, job.id, AgentRole.ACTOR)
     budget = JobBudget(job, replace(factory.settings, max_seconds=1.0), log, factory.tools.user)
-    errand = ExternalTask(factory.tools, factory.prompts.externals, "foreigner", log)
+    errand = ExternalTask(
+        factory.tools,
+        ConfiguredAgents(factory.settings.user_settings).all()["foreigner"],
+        "foreigner",
+        log,
+    )
     running = asyncio.create_task(errand.run('DO [["hang", "pid"]]\n', budget))
     assert "max_seconds" in await answer_next(bench, GO_ON)
     assert "max_seconds" in await answer_next(bench, STOP)
@@ -464,5 +470,5 @@ async def test_a_folder_cannot_bring_agents(bench: Bench, settings: Settings) ->
     (bench.workspace / ".cowork").mkdir()
     content = {"agents": {"mole": {"command": "touch", "args": ["here"]}}}
     (bench.workspace / ".cowork" / "settings.json").write_text(json.dumps(content))
-    assert bench.service.factory.prompts.externals.all() == {}
+    assert not bench.service.factory.prompts.externals.names()
     assert "external agents" not in bench.service.factory.prompt(AgentRole.COMMANDER, bench.context)

@@ -13,7 +13,7 @@ from acp import RequestError
 from acp.helpers import image_block
 
 from cowork_jupyter.domain.contexts import Context
-from cowork_jupyter.hosts.acp.agent import PAGE_SIZE
+from cowork_jupyter.parts.acp.agent import PAGE_SIZE
 from cowork_jupyter.store import Store
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 

@@ -15,6 +15,7 @@ from cowork_jupyter.domain.suggestions import (
     SuggestionRequest,
     SuggestionText,
 )
+from cowork_jupyter.parts.suggestions.suggestions import Suggestions
 from cowork_jupyter.service.service import CoworkService
 from tests.scripted import ScriptedServer, text
 
@@ -76,7 +77,9 @@ async def first_word(
     """Milliseconds to the first word. The scripted model answers at once, so all of it is ours."""
     server.add(text(ANSWER))
     began, seen = time.perf_counter(), 0.0
-    async with aclosing(service.suggest(context_id, request("fix", number))) as lines:
+    async with aclosing(
+        service.of(Suggestions).stream(context_id, request("fix", number))
+    ) as lines:
         async for line in lines:
             if isinstance(line, SuggestionText) and not seen:
                 seen = time.perf_counter()
@@ -90,5 +93,5 @@ async def completion_built(service: CoworkService, context_id: str, number: int)
     context = service.conversations.get(context_id)
     asked = request("complete", number)
     began = time.perf_counter()
-    assert await service.suggestions.completion_request(context, asked)
+    assert await service.of(Suggestions).completion_request(context, asked)
     return (time.perf_counter() - began) * 1000

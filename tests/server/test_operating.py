@@ -18,8 +18,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from tornado.websocket import WebSocketClientConnection
 
 from cowork_jupyter.domain.operations import UNKNOWN_TOOL
-from cowork_jupyter.hosts.server import metrics as module
-from cowork_jupyter.hosts.server.metrics import Metrics
+from cowork_jupyter.parts.metrics import metrics as module
+from cowork_jupyter.parts.metrics.metrics import label_of
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.replies import server_error
 
@@ -227,8 +227,8 @@ async def test_metrics_count_jobs_calls_decisions_and_what_waits(
 
 
 def test_foreign_tools_are_counted_as_one() -> None:
-    assert Metrics()._label("mcp__github__search") == "mcp"
-    assert Metrics()._label("read_file") == "read_file"
+    assert label_of("mcp__github__search") == "mcp"
+    assert label_of("read_file") == "read_file"
 
 
 @pytest.mark.usefixtures("connected")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.server.metrics import SCHEMA_ID
+from cowork_jupyter.parts.metrics.metrics import SCHEMA_ID
 from tests.scripted import ScriptedServer, text
 
 from .api import Api

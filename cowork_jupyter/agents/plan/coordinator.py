@@ -25,7 +25,6 @@ from ...domain.roles import AgentRole
 from ...domain.team import agent_of
 from ...effects.figures import assumptions_in
 from ..agent import AgentFactory
-from ..external.run import ExternalTask
 from ..file_locks import FileLocks
 from ..log import RunLog
 from ..pool import WorkerPool
@@ -288,9 +287,9 @@ class Execution:
             return StepEnd(StepResult(status="failed", summary=why))
         try:
             if agent:
-                externals = factory.prompts.externals
-                external = ExternalTask(factory.tools, externals, agent, log, step)
-                outcome = await external.run(text, self.budget)
+                outcome = await factory.prompts.externals.run(
+                    agent, text, factory.tools, log, self.budget, step
+                )
             else:
                 registry = self.pool.tools(factory.tools.registry, log, step.files)
                 place = (self.context, role, self.job.id)

@@ -311,7 +311,7 @@ class Plans:
         factory = self.factory
         plan = plan.with_roles(factory.roles.resolve)
         self._refuse_unknown_roles(plan)
-        unfit = unfit_steps(plan, factory.tools.registry, factory.prompts.externals.all())
+        unfit = unfit_steps(plan, factory.tools.registry, factory.prompts.externals.names())
         for problem in (*unfit, *_senseless_expectations(plan)):
             raise InvalidInput(problem, code="invalid_plan")
         return plan

@@ -37,7 +37,6 @@ COMMANDS = (
     guidance.add_memory,
     guidance.add_skills,
     storage.add_to,
-    serve.add_acp,
     serve.add_mcp,
     connect.add_to,
     doctor.add_to,

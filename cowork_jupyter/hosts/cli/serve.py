@@ -1,4 +1,4 @@
-"""`jupyter cowork acp` and `mcp`: serve editors and other agents on the standard streams."""
+"""`jupyter cowork mcp`: serve other agents on the standard streams."""
 
 from __future__ import annotations
 
@@ -11,31 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...domain.roles import AgentRole
-from .command import FAILED, INTERRUPTED, SUCCESS, open_service, print_problem
+from .command import INTERRUPTED, SUCCESS, open_service
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
     from ...service.service import CoworkService
     from ..config import Cowork
     from .command import Commands
-
-
-def add_acp(commands: Commands) -> None:
-    what = "let an editor drive the agent over the Agent Client Protocol (stdin and stdout)"
-    parser = commands.add_parser("acp", help=what, description=f"{what[:1].upper()}{what[1:]}.")
-    parser.set_defaults(run=run_acp)
-
-
-def run_acp(config: Cowork, _arguments: Namespace) -> int:
-    from ...domain.health import missing_extra
-
-    if lack := missing_extra("acp"):
-        print_problem(lack)
-        return FAILED
-    from ..acp.agent import serve
-
-    serve(config.settings(workspace=Path.cwd()))
-    return SUCCESS
 
 
 def add_mcp(commands: Commands) -> None:

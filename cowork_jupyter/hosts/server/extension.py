@@ -30,7 +30,7 @@ from .sockets import EventsSocket, PageSocket
 from .tabs import Tab, Tabs, real_path, workspace_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine, Iterator
+    from collections.abc import Collection, Coroutine, Iterator, Sequence
 
     from jupyter_server.serverapp import ServerApp
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ...domain.health import Problem
     from ...domain.settings import Settings
     from ...mcp.server.http import HttpSessions
+    from ...service.parts import ServerObserver
     from ...service.service import CoworkService
     from .cell_marks import CellMarks
     from .housekeeping import KeepAwake
@@ -66,6 +67,7 @@ class CoworkExtension(ExtensionApp):
     kernel_tokens: KernelTokens
     activity: ActivityFeed
     tabs: Tabs
+    observers: Sequence[ServerObserver] = ()
     _service: CoworkService | None = None
     _is_loaded = False
     _making = threading.Lock()
@@ -126,7 +128,6 @@ class CoworkExtension(ExtensionApp):
         from ...service.wiring import build_service
         from .housekeeping import KeepAwake, SharedInterpreter
         from .kernels import ServerKernels
-        from .metrics import Metrics, Telemetry
         from .notebooks import ServerNotebooks
         from .tabs import ForeignSessions
 
@@ -140,16 +141,20 @@ class CoworkExtension(ExtensionApp):
         self._kernels = ServerKernels(
             app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds, loop
         )
-        metrics = Metrics()
+        makers = (part.server_observer for part in installed_parts())
+        self.observers = [make(app, loop) for make in makers if make]
         self._service = build_service(
             settings,
             notebooks=notebooks,
             kernels=self._kernels,
             observers=[
-                *(Telemetry(app.event_logger, loop), self.activity, self.marks),
-                metrics.count_event,
+                *(self.activity, self.marks),
+                *(observer.on_event for observer in self.observers),
             ],
-            operators=[metrics.count, SharedInterpreter().hear],
+            operators=[
+                *(observer.on_operation for observer in self.observers),
+                SharedInterpreter().hear,
+            ],
         )
         self._awake = KeepAwake(app, self._service, loop)
         self._announce_record()

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from ...api.calls import Host
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine
+    from collections.abc import Collection, Coroutine, Sequence
 
     from ...mcp.server.http import HttpSessions
+    from ...service.parts import ServerObserver
     from ...service.service import CoworkService
     from ..service_thread import ServiceThread
     from .activity import ActivityFeed
@@ -24,6 +25,7 @@ class ServerHost(Host, Protocol):
     kernel_tokens: KernelTokens
     activity: ActivityFeed
     tabs: Tabs
+    observers: Sequence[ServerObserver]
 
     @property
     def service(self) -> CoworkService: ...

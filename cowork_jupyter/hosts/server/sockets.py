@@ -205,7 +205,6 @@ class PageSocket(Socket):
         from ...api.calls import check_owner
         from ...domain.errors import CoworkError, Unavailable
         from ...domain.identity import now
-        from .metrics import count_delivery
 
         number, since = asked.subscription, now()
         try:
@@ -224,7 +223,8 @@ class PageSocket(Socket):
                 async for event in events:
                     await outbox.put(f'{begin}, "event": {event.as_json}}}')
                     if event.created_at >= since:
-                        count_delivery(event)
+                        for observer in self.extension.observers:
+                            observer.on_delivery(event)
             await self.extension.in_jupyter(self.hang_up(GOING_AWAY, SHUTTING_DOWN))
         except CoworkError as error:
             await self.extension.in_jupyter(self._forget(number))

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.agents.plan.step_check import StepEnd, failure_question
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
-from cowork_jupyter.hosts.acp.commands import available
 from cowork_jupyter.hosts.cli import command
 from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS
 from cowork_jupyter.llm.model_probe import KNOWN_SERVERS
 from cowork_jupyter.mcp.client.config import read_server
+from cowork_jupyter.parts.acp.commands import available
+from cowork_jupyter.parts.external_agents.configured import ConfiguredAgents
 from cowork_jupyter.parts.local_models.model_dir import CATALOGUE
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
 from cowork_jupyter.policy.settings_file import check_policy
@@ -68,7 +68,7 @@ def test_the_agents_of_the_examples_can_be_started(tmp_path: Path) -> None:
     written = []
     for settings in examples("howto/own-tools", "json"):
         (tmp_path / "settings.json").write_text(settings)
-        written.append(ExternalAgents(tmp_path / "settings.json").all()["other"].state)
+        written.append(ConfiguredAgents(tmp_path / "settings.json").all()["other"].state)
     assert written == [frozenset(), {f"{Path.home()}/.other-agent"}]
 
 

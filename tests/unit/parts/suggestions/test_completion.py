@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.suggestions.cell_context import CellContext
-from cowork_jupyter.agents.suggestions.completion import (
+from cowork_jupyter.domain.suggestions import NearbyCell, SuggestionRequest
+from cowork_jupyter.llm.frames import Frame
+from cowork_jupyter.parts.suggestions.cell_context import CellContext
+from cowork_jupyter.parts.suggestions.completion import (
     CompletionCache,
     complete_part,
     completion_messages,
     fit_completion,
 )
-from cowork_jupyter.domain.suggestions import NearbyCell, SuggestionRequest
-from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.tools.kernel.state import Variable
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from acp import schema
 
+from ...agents.run.call_log import CallRecord
 from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
-from ..run.call_log import CallRecord
 
 MAX_SECONDS = 3600
 MAX_TERMINALS = 16

@@ -6,7 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.hosts.acp.updates import UpdateBuilder, hunks, plan_update
+from cowork_jupyter.parts.acp.updates import UpdateBuilder, hunks, plan_update
 from cowork_jupyter.tools.diff import diff
 from cowork_jupyter.tools.registry import default_tools
 

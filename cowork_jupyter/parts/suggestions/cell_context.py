@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
+from ...agents.log import RunLog
+from ...agents.notebook.lookup import settle
+from ...agents.run.tool_environment import ToolEnvironment
 from ...domain.errors import CoworkError
 from ...domain.suggestions import NearbyCell, SuggestionRequest
 from ...tools.kernel.state import Variable
 from ...tools.notebook.names import CellNames, names_in
-from ..log import RunLog
-from ..notebook.lookup import settle
-from ..run.tool_environment import ToolEnvironment
 
 SECONDS = 0.3
 _MAX_INSPECTED = 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.suggestions.cell_context import CellContext, related_cells
-from cowork_jupyter.agents.suggestions.prompts import Prompter, failure_text
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell, SuggestionRequest
 from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.llm.tokens import estimate_tokens
+from cowork_jupyter.parts.suggestions.cell_context import CellContext, related_cells
+from cowork_jupyter.parts.suggestions.prompts import Prompter, failure_text
 from cowork_jupyter.tools.kernel.state import Variable
 
 TRACEBACK = """\

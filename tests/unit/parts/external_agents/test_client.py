@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from acp import schema
 
-from cowork_jupyter.agents.external.client import equivalent_call, permissions_for
 from cowork_jupyter.domain.replies import ToolCall
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.parts.external_agents.client import equivalent_call, permissions_for
 from cowork_jupyter.workspace import Workspace
 
 

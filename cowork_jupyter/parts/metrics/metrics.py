@@ -10,7 +10,7 @@ import asyncio
 import time
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from prometheus_client import Counter, Gauge, Histogram, Summary
@@ -70,12 +70,12 @@ DELIVERY_SECONDS = Histogram(
 
 
 class Metrics:
-    def __init__(self) -> None:
-        self._own_tools = rule_names()
+    def __init__(self, event_logger: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._telemetry = Telemetry(event_logger, loop)
         self._running: set[str] = set()
         self._waiting: dict[str, set[str]] = {"permission": set(), "question": set()}
 
-    def count(self, operation: Operation) -> None:
+    def on_operation(self, operation: Operation) -> None:
         match operation:
             case JobBegun(id=job_id):
                 self._running.add(job_id)
@@ -85,7 +85,7 @@ class Metrics:
             case ModelCalled() as call:
                 _count_model(call)
             case ToolCalled() as call:
-                tool = self._label(call.tool)
+                tool = label_of(call.tool)
                 TOOL_CALLS.labels(tool, _outcome(call.status)).inc()
                 if call.seconds:
                     TOOL_SECONDS.labels(tool).observe(call.seconds)
@@ -102,7 +102,8 @@ class Metrics:
             case McpSampled():
                 MCP_SAMPLINGS.inc()
 
-    def count_event(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
+        self._telemetry(event)
         EVENTS.labels(str(event.type)).inc()
         match event.data:
             case events.PermissionRequested(id=inquiry_id):
@@ -113,6 +114,10 @@ class Metrics:
                 self._track_waiting("question", inquiry_id, True)
             case events.QuestionAnswered(id=inquiry_id):
                 self._track_waiting("question", inquiry_id, False)
+
+    def on_delivery(self, event: Event) -> None:
+        created = datetime.fromisoformat(event.created_at).timestamp()
+        DELIVERY_SECONDS.observe(max(0.0, time.time() - created))
 
     def _track_waiting(self, kind: str, inquiry_id: str, is_open: bool) -> None:
         waiting = self._waiting[kind]
@@ -125,15 +130,6 @@ class Metrics:
         JOBS.labels(str(job.kind or "unknown"), str(job.status)).inc()
         if job.seconds is not None:
             JOB_SECONDS.observe(job.seconds)
-
-    def _label(self, tool: str) -> str:
-        return tool if tool in self._own_tools or tool == UNKNOWN_TOOL else "mcp"
-
-
-def count_delivery(event: Event) -> None:
-    DELIVERY_SECONDS.observe(
-        max(0.0, time.time() - datetime.fromisoformat(event.created_at).timestamp())
-    )
 
 
 def _count_model(call: ModelCalled) -> None:
@@ -172,6 +168,12 @@ SCHEMA: dict[str, Any] = {
 
 _TOO_MANY = {EventType.TEXT_DELTA, EventType.REASONING_DELTA}
 """Text deltas are frequent and tell nothing without their text."""
+
+
+@cache
+def label_of(tool: str) -> str:
+    """Names that others chose are counted as one."""
+    return tool if tool in rule_names() or tool == UNKNOWN_TOOL else "mcp"
 
 
 class Telemetry:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import islice
 from posixpath import dirname, relpath
 
+from ...agents.log import RunLog
+from ...agents.run.tool_environment import ToolEnvironment
 from ...domain.contexts import Usage
 from ...domain.redaction import HIDDEN, Mask
 from ...domain.suggestions import SuggestionDone, SuggestionRequest, SuggestionReset, SuggestionText
@@ -18,8 +20,6 @@ from ...llm.reader import ReplyReader
 from ...llm.repetition import RunOnDetector
 from ...llm.reply import Delta, TextDelta
 from ...workspace import IgnoreRules, Workspace, visible_files
-from ..log import RunLog
-from ..run.tool_environment import ToolEnvironment
 from .cell_context import read_notebook_facts
 
 MAX_CODE, MAX_THOUGHTS = 100_000, 400_000

@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from acp import RequestError, schema
 
+from ...agents.ask.user import PermissionRequest
+from ...agents.run.call_log import CallRecord
+from ...agents.run.tool_runner import ToolRunner
 from ...domain.errors import CoworkError, Forbidden
 from ...domain.events import CallPreview
 from ...domain.identity import new_id
@@ -26,9 +29,6 @@ from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry
 from ...tools.text_files import MAX_WHOLE_SIZE, decode
 from ...workspace import Workspace
-from ..ask.user import PermissionRequest
-from ..run.call_log import CallRecord
-from ..run.tool_runner import ToolRunner
 from .terminals import Terminals, command_line
 
 logger = logging.getLogger(__name__)

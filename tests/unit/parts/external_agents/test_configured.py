@@ -3,16 +3,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.team import agent_of
+from cowork_jupyter.parts.external_agents.configured import ConfiguredAgents
 
 
-def written(folder: Path, agents: object) -> ExternalAgents:
+def written(folder: Path, agents: object) -> ConfiguredAgents:
     place = folder / "settings.json"
     place.write_text(json.dumps({"agents": agents}))
-    return ExternalAgents(place)
+    return ConfiguredAgents(place)
 
 
 def test_what_cannot_be_an_agent_is_none(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_what_cannot_be_an_agent_is_none(tmp_path: Path) -> None:
     )
     assert list(found.all()) == ["good"]
     assert written(tmp_path, ["good"]).all() == {}
-    assert ExternalAgents().all() == {}
+    assert ConfiguredAgents().all() == {}
 
 
 def test_what_it_may_change_is_listed_or_known(tmp_path: Path) -> None:

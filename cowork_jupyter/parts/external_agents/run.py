@@ -9,9 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ...agents.log import RunLog
+from ...agents.run.budget import JobBudget
+from ...agents.run.limits import GO_ON, LimitReached, RunLimits, go_on_question
+from ...agents.run.outcome import Outcome
+from ...agents.run.tool_environment import ToolEnvironment
+from ...agents.run.tool_runner import ToolRunner
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
-from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
+from ...domain.errors import CoworkError, Forbidden, Unavailable
 from ...domain.health import missing_extra
 from ...domain.message_data import ReviewData
 from ...domain.notices import LeftBehind
@@ -24,13 +30,7 @@ from ...llm.reply_parser import read_reply
 from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ...workspace.sandbox.clean_up import Aftermath
-from ..log import RunLog
-from ..run.budget import JobBudget
-from ..run.limits import GO_ON, LimitReached, RunLimits, go_on_question
-from ..run.outcome import Outcome
-from ..run.tool_environment import ToolEnvironment
-from ..run.tool_runner import ToolRunner
-from .configured import ExternalAgents
+from .entry import AgentEntry
 from .process import AgentProcess, JsonLines, StderrTail, start_agent
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _ENDINGS = {
 @dataclass(frozen=True)
 class ExternalTask:
     tools: ToolEnvironment
-    externals: ExternalAgents
+    entry: AgentEntry
     agent: str
     log: RunLog
     step: PlanStep | None = None
@@ -109,9 +109,7 @@ class ExternalTask:
         """How it is started: confined as a command of its role would be."""
         if lack := missing_extra("acp"):
             raise Unavailable(f"External agents cannot be used. {lack}", code="no_acp")
-        entry = self.externals.all().get(self.agent)
-        if entry is None:
-            raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
+        entry = self.entry
         sandbox = self.tools.sandbox if entry.sandbox else None
         if sandbox is not None and sandbox.kind == "none":
             sandbox = None

@@ -9,11 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...agents.agent import AgentFactory
+from ...agents.log import RunLog
+from ...agents.mentions.lookup import look_up
+from ...agents.run.history import Mentioned
+from ...agents.run.usage import with_cost
 from ...domain.contexts import Context
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
 from ...domain.identity import new_id
@@ -32,11 +37,7 @@ from ...llm.chunks import Chunk, ModelRequest
 from ...llm.client import ProposeFix
 from ...llm.failures import ContextOverflow, Garbled, Stalled
 from ...llm.model_probe import HOW_TO_CONNECT
-from ..agent import AgentFactory
-from ..log import RunLog
-from ..mentions.lookup import look_up
-from ..run.history import Mentioned
-from ..run.usage import with_cost
+from ...service.service import CoworkService
 from .answers import CodeAnswer, TextAnswer, answer_by_rules, restore_secrets
 from .cell_context import CellContext, NotebookFacts, read_notebook_facts
 from .completion import (
@@ -51,8 +52,6 @@ from .prompts import Prompter
 
 logger = logging.getLogger(__name__)
 
-Ready = Callable[[Context], Awaitable[Context]]
-
 _ANSWER_SECONDS, _COMPLETION_SECONDS, _USAGE_SECONDS = 180.0, 10.0, 0.3
 """For a whole answer, for a completion, and for its usage once the answer is complete."""
 _FRESH_SECONDS, _STALE_SECONDS = 2.0, 30.0
@@ -66,17 +65,28 @@ _OPTIONS = {"max_tokens": MAX_TOKENS}
 
 @dataclass
 class Suggestions:
-    factory: AgentFactory
+    service: CoworkService
     _completions: CompletionCache = field(default_factory=CompletionCache)
     _known: dict[tuple[str, str], tuple[float, NotebookFacts]] = field(default_factory=dict)
     _looking: set[asyncio.Task[NotebookFacts]] = field(default_factory=set)
 
-    async def stream(
-        self, context: Context, request: SuggestionRequest, ready: Ready
+    @property
+    def factory(self) -> AgentFactory:
+        return self.service.factory
+
+    def stream(
+        self, context_id: str, request: SuggestionRequest
     ) -> AsyncGenerator[SuggestionEvent, None]:
-        """The lines of the answer; a failure is the last of them."""
+        """The lines of the answer; a failure is the last of them. No job starts."""
+        context = self.service.conversations.get(context_id)
+        self.service.new_jobs.check_limits(context)
+        return self._stream(context, request)
+
+    async def _stream(
+        self, context: Context, request: SuggestionRequest
+    ) -> AsyncGenerator[SuggestionEvent, None]:
         try:
-            async with aclosing(self._lines(context, request, ready)) as lines:
+            async with aclosing(self._lines(context, request)) as lines:
                 async for line in lines:
                     yield line
         except CoworkError as error:
@@ -96,12 +106,12 @@ class Suggestions:
         self.factory.journal.record(context_id, said)
 
     async def _lines(
-        self, context: Context, request: SuggestionRequest, ready: Ready
+        self, context: Context, request: SuggestionRequest
     ) -> AsyncGenerator[SuggestionEvent, None]:
         model = self.factory.llm.model
         name, propose = model.name, model.traits.propose_fix
         if not propose:
-            context = await ready(context)
+            context = await self.service.new_jobs.with_model(context)
             name = context.model or name
         completes = request.kind == "complete"
         if completes and not propose:

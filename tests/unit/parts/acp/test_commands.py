@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.acp.commands import _before_last_run
+from cowork_jupyter.parts.acp.commands import _before_last_run
 from cowork_jupyter.store import CheckpointRecord
 
 pytestmark = pytest.mark.asyncio

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.process
 
 PROGRAM = """
 import os, subprocess, sys
-from cowork_jupyter.hosts.acp.wire import take_streams
+from cowork_jupyter.parts.acp.wire import take_streams
 
 incoming, outgoing = take_streams()
 print("a stray word")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from acp import schema
 
-from cowork_jupyter.agents.external.terminals import Terminal, command_line
+from cowork_jupyter.parts.external_agents.terminals import Terminal, command_line
 
 
 def test_arguments_are_words_and_a_lone_command_is_a_line() -> None:

@@ -1,21 +1,17 @@
-"""Which external agents there are: those in the user's own settings, never a folder's."""
+"""One external agent, as the user's settings describe it."""
 
 from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator
 
-from ...domain.roles import AgentRole
 from ...mcp.client.config import ServerEntry
-from ...policy.settings_file import SettingsFile
 from ...workspace.sandbox.home import shared_folders
 from ...workspace.sandbox.places import is_inside
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _WORDS = re.compile(r"[a-z]+")
 
 _STATE = {
@@ -59,35 +55,3 @@ class AgentEntry(ServerEntry):
         words = {word for part in (self.command, *self.args) for word in _WORDS.findall(part)}
         known = (place for word in _STATE.keys() & words for place in _STATE[word])
         return frozenset(map(os.path.expanduser, known))
-
-
-class ExternalAgents:
-    """`{"agents": {"name": {"command", "args", …}}}`, as it is in the file now."""
-
-    def __init__(self, settings: Path | None = None) -> None:
-        self._file = SettingsFile(settings) if settings else None
-
-    def all(self) -> dict[str, AgentEntry]:
-        found = self._file.content().get("agents", {}) if self._file else {}
-        entries = found.items() if isinstance(found, dict) else ()
-        read = {name: _read_entry(raw) for name, raw in entries if _NAME.fullmatch(name)}
-        return {name: entry for name, entry in read.items() if entry is not None}
-
-    def facts(self, role: AgentRole) -> dict[str, str]:
-        names = ", ".join(self.all())
-        ways = [
-            'delegate takes one as "agent"' if role.spec.delegates_to else "",
-            'a step with "agent": "NAME" is executed by that agent'
-            if "plan" in role.spec.formats
-            else "",
-        ]
-        how = "; ".join(way for way in ways if way)
-        return {"external agents": f"{names} ({how})"} if names and how else {}
-
-
-def _read_entry(raw: object) -> AgentEntry | None:
-    try:
-        entry = AgentEntry.model_validate(raw)
-    except ValidationError:
-        return None
-    return entry if entry.command and not entry.disabled else None

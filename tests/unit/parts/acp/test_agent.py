@@ -10,7 +10,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.hosts.acp.agent import CoworkAgent
+from cowork_jupyter.parts.acp.agent import CoworkAgent
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
 

@@ -1,1 +1,0 @@
-"""Suggestions for one cell: what is known around it, the question to a model, and its answer."""

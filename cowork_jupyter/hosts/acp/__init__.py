@@ -1,1 +1,0 @@
-"""Editors as host: the service over the Agent Client Protocol, `jupyter cowork acp`."""
