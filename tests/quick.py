@@ -18,7 +18,7 @@ from cowork_jupyter.checkpoints import store as checkpoint_store
 from cowork_jupyter.checkpoints.store import CheckpointDatabase
 from cowork_jupyter.store import Store
 from cowork_jupyter.store import store as record
-from cowork_jupyter.store.connection import Database, create_private
+from cowork_jupyter.store.database import Database, create_private
 
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 2 * 1024**3

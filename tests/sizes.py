@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MAX_LINES = 400
+MAX_LINES = 700
 
 
 def long_files(folder: Path) -> Iterator[str]:

@@ -18,8 +18,7 @@ from ..domain.messages import Message, MessageType, TextPart
 from ..domain.roles import AgentRole
 from ..store import JobEnd, Store, Transaction
 from ..store.journal import Journal
-from ..store.recovery import interrupt_parts
-from ..store.unfinished import keep_shown
+from ..store.recovery import interrupt_parts, store_cut_replies
 from .ask.inquiries import status_of, withdraw
 from .run.outcome import Outcome
 
@@ -184,7 +183,7 @@ class Jobs:
         with self._journal.transaction() as tx:
             if end.status is not JobStatus.COMPLETED:
                 is_stopped = end.status is JobStatus.CANCELLED
-                keep_shown(tx, tx.job(job.id), "stopped" if is_stopped else "killed")
+                store_cut_replies(tx, tx.job(job.id), "stopped" if is_stopped else "killed")
             if end.status is JobStatus.FAILED:
                 interrupt_parts(tx, tx.job(job.id))  # what could not say itself how it ended
             if end.status is JobStatus.FAILED and end.error:

@@ -10,8 +10,8 @@ from ..domain.message_data import TextData
 from ..domain.messages import Message, MessageRole, TextPart, message_type_of
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
-from ..store import Streamed, Transaction
-from ..store.journal import Journal
+from ..store import Transaction
+from ..store.journal import Journal, Streamed
 
 
 @dataclass(frozen=True)

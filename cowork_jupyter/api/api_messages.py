@@ -143,7 +143,7 @@ async def refuse_raise(call: Call, context_id: str, role: AgentRole, by: Initiat
     if kernel_id is None or by == "person" or not is_raise(call, context_id, role):
         return
     notebook = conversations.get(context_id).notebook
-    is_own = conversations.maker(context_id) == kernel_id
+    is_own = conversations.made_by_kernel(context_id) == kernel_id
     if not (is_own and await call.host.is_unattended(kernel_id, notebook)):
         raise Forbidden(_RAISES.format(role=role.spec.label), code="role_raise")
 

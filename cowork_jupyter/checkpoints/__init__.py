@@ -9,10 +9,10 @@ from ..domain.settings import Settings
 from ..store import CheckpointRecord
 from ..workspace import Workspace
 from .entries import Change, FileEntry
-from .housekeeping import LazyCheckpointStore, Report, checkpoint_folder, verify
+from .lazy_store import LazyCheckpointStore, checkpoint_folder
 from .recorder import Recorder, ToolUse
 from .rollback import Scope
-from .store import CheckpointStore
+from .store import CheckpointStore, VerificationReport, verify
 from .undo import Undo
 from .views import (
     CellDiff,
@@ -89,7 +89,7 @@ def create_checkpoints(
     return Checkpoints(lazy_store, recorder, Undo(writer), journal)
 
 
-def verify_checkpoints(settings: Settings) -> Report:
+def verify_checkpoints(settings: Settings) -> VerificationReport:
     """Check all stored contents; blocks while it reads everything."""
     store = CheckpointStore(checkpoint_folder(settings))
     try:

@@ -121,8 +121,13 @@ def _to_list(entry: FileEntry | None) -> list[Any] | None:
         return None
     digest = entry.digest.hex() if entry.digest else None
     row = [
-        *(entry.kind, entry.mode, entry.size, entry.modified),
-        *(digest, entry.target, entry.why_not_kept),
+        entry.kind,
+        entry.mode,
+        entry.size,
+        entry.modified,
+        digest,
+        entry.target,
+        entry.why_not_kept,
     ]
     if entry.kind == "tree":
         return [*row, [], entry.identity]
@@ -134,7 +139,13 @@ def _from_list(row: list[Any] | None) -> FileEntry | None:
         return None
     kind, mode, size, modified, digest, target, why, *more = row
     return FileEntry(
-        *(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why),
+        kind,
+        mode,
+        size,
+        modified,
+        digest=bytes.fromhex(digest) if digest else None,
+        target=target,
+        why_not_kept=why,
         attributes=attributes_from_list(*more[:1]),
         identity=(more[1][0], more[1][1]) if len(more) > 1 else (0, 0),
     )
@@ -229,7 +240,10 @@ class Folder:
         _, _, mode, size, modified, _ = _ROW.unpack_from(row)
         digest = row[ROW_SIZE:]
         return FileEntry(
-            *("file", stat.S_IMODE(mode), size, modified),
+            "file",
+            stat.S_IMODE(mode),
+            size,
+            modified,
             digest=None if digest == NO_CONTENT else digest,
             why_not_kept=self.not_kept.get(name, ""),
             attributes=self.attributes.get(name, ()),
@@ -242,8 +256,14 @@ class Folder:
     def to_bytes(self) -> bytes:
         attributes = {name: attributes_to_list(found) for name, found in self.attributes.items()}
         facts = (
-            *(self.own, self.mode, [*self.files], self.folders, self.targets, self.not_kept),
-            *(attributes, self.trees),
+            self.own,
+            self.mode,
+            [*self.files],
+            self.folders,
+            self.targets,
+            self.not_kept,
+            attributes,
+            self.trees,
         )
         head = json.dumps(facts, separators=(",", ":")).encode()
         rows = [row[:ROW_SIZE] for row in self.files.values()]
@@ -261,9 +281,14 @@ class Folder:
         files = {name: row + digest for name, row, digest in zip(names, rows, digests, strict=True)}
         attributes, trees = [*more, {}, {}][:2]  # earlier versions stored none
         return cls(
-            *(tuple(own) if own else None, mode, files, folders, targets, not_kept),
-            {name: attributes_from_list(found) for name, found in attributes.items()},
-            {name: (inode, born) for name, (inode, born) in trees.items()},
+            tuple(own) if own else None,
+            mode,
+            files,
+            folders,
+            targets,
+            not_kept,
+            attributes={name: attributes_from_list(found) for name, found in attributes.items()},
+            trees={name: (inode, born) for name, (inode, born) in trees.items()},
         )
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..domain.errors import CoworkError
-from ..store.connection import Database
+from ..store.database import Database
 from ..workspace.no_follow import write_all
 
 LARGE = 512 * 1024
@@ -192,15 +192,15 @@ class Objects:
             return connection.execute(sql, (now, digest)).rowcount > 0
 
     def _adopt(self, incoming: Path, digest: bytes, size: int) -> None:
-        place = self.place(digest)
-        place.parent.mkdir(mode=0o700, exist_ok=True)
+        path = self.path_of(digest)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         with self._database.transaction() as connection:
             # Under the write lock, which a sweep takes too: it never sees the file without a row.
             row = (digest, size, None, 0, int(time.time()))
             connection.execute("INSERT OR IGNORE INTO objects VALUES (?, ?, ?, ?, ?)", row)
-            incoming.replace(place)
+            incoming.replace(path)
 
-    def place(self, digest: bytes) -> Path:
+    def path_of(self, digest: bytes) -> Path:
         name = digest.hex()
         return self._folder / name[:2] / name[2:]
 
@@ -238,7 +238,7 @@ class Objects:
             yield packed
             return
         try:
-            with self.place(digest).open("rb", buffering=0) as file:
+            with self.path_of(digest).open("rb", buffering=0) as file:
                 while chunk := file.read(CHUNK_SIZE):
                     yield chunk
         except FileNotFoundError:
@@ -260,7 +260,7 @@ class Objects:
     def sweep_files(self, connection: sqlite3.Connection) -> None:
         """Remove files that have no row; call it within a transaction."""
         sql = "SELECT digest FROM objects WHERE pack IS NULL"
-        known = {self.place(row[0]) for row in connection.execute(sql)}
+        known = {self.path_of(row[0]) for row in connection.execute(sql)}
         for folder in self._folder.iterdir():
             for path in folder.iterdir():
                 if path not in known:

@@ -30,9 +30,8 @@ from ..domain.roles import Permission
 from ..store import StoreError
 from ..workspace import Workspace
 from .entries import Change, Uncovered, same
-from .scan import inside_git
 from .store import Checkpoint, Phase
-from .workspace_state import WorkspaceState
+from .workspace_state import WorkspaceState, inside_git
 from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Recovery
 
 logger = logging.getLogger(__name__)
@@ -62,7 +61,9 @@ class ToolUse:
         """With a label such as `update_file data/a.csv`."""
         about = next((str(parameter) for parameter in self.parameters.values() if parameter), "")
         return Checkpoint(
-            *(self.context_id, self.job_id, self.task_id),
+            self.context_id,
+            self.job_id,
+            self.task_id,
             step_id=self.step_id,
             tool=self.tool,
             label=f"{self.tool} {about}".strip().partition("\n")[0][:MAX_LABEL_LENGTH],

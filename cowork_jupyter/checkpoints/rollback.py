@@ -11,9 +11,9 @@ from typing import Literal
 from ..domain.redaction import without_surrogates
 from .entries import Change, FileEntry, merge_changes, same
 from .merge import Merge, is_notebook, merge_notebook, store_notebook
+from .no_follow_fs import NOT_KEPT, newest_change
 from .objects import Damaged
 from .store import Checkpoint
-from .trees import NOT_KEPT, newest_change
 from .views import Skipped, SkippedCell
 from .workspace_state import WorkspaceState
 
@@ -42,6 +42,9 @@ class RollbackChoice:
     """Restored although somebody else changed them, too."""
     overwrite_cells: Mapping[str, Collection[str]] = field(default_factory=dict)
     """The same for cells, by the paths of their notebooks."""
+
+    def overwrites(self, path: str) -> bool:
+        return without_surrogates(path) in self.overwrite
 
 
 @dataclass
@@ -153,7 +156,7 @@ def plan_rollback(
     plan = RollbackPlan()
     for path, events in sorted(histories.items()):
         present = now[path]
-        is_tree = present is not None and present.kind == "tree" and not _is_chosen(path, choice)
+        is_tree = present is not None and present.kind == "tree" and not choice.overwrites(path)
         if is_tree and newest_change(state.root, path) > worked_until:
             plan.skip(path, BY_USER, can_overwrite=True)
         else:
@@ -187,10 +190,6 @@ def _tree_at(state: WorkspaceState, path: str, events: PathHistory) -> FileEntry
     return next((tree for tree in trees if state.is_there(path, tree)), None)
 
 
-def _is_chosen(path: str, choice: RollbackChoice) -> bool:
-    return without_surrogates(path) in choice.overwrite
-
-
 def _is_within(path: str, paths: Collection[str] | None) -> bool:
     path = without_surrogates(path)
     return paths is None or any(path == each or path.startswith(f"{each}/") for each in paths)
@@ -217,11 +216,10 @@ def _plan_path(
     is_shared = bool(unless_chosen or later or is_open)
     if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
         steps = [change for checkpoint, change in events if checkpoint.position in own]
-        visible_path = without_surrogates(path)
         chosen = (
             None
-            if visible_path in choice.overwrite
-            else choice.overwrite_cells.get(visible_path, ())
+            if choice.overwrites(path)
+            else choice.overwrite_cells.get(without_surrogates(path), ())
         )
         merge = merge_notebook(state, steps, present, chosen)
     if merge:
@@ -231,7 +229,7 @@ def _plan_path(
         if not merge.is_change:
             return
         target, plan.merges[path] = store_notebook(state, merge.document, present), merge
-    elif never or (unless_chosen and not _is_chosen(path, choice)):
+    elif never or (unless_chosen and not choice.overwrites(path)):
         plan.skip(path, never or unless_chosen, can_overwrite=not never)
         return
     if later and not merge:

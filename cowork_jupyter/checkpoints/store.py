@@ -18,7 +18,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,44 +27,53 @@ from typing import Literal
 from ..domain.errors import NotFound, Unavailable
 from ..domain.events import is_within, moved_path
 from ..domain.identity import new_id
-from ..store.connection import Database, create_private
+from ..store.database import Database, create_private
 from ..store.recovery import ProcessLock
-from .entries import Change, Uncovered, changes_from_bytes, changes_to_bytes, merge_changes
-from .objects import Damaged, Objects
-from .scan import CheckpointLimits
+from ..store.schema import add_missing
+from .entries import Change, Folder, Uncovered, changes_from_bytes, changes_to_bytes, merge_changes
+from .objects import FRESH, Damaged, Objects, insert_contents
 
 WAL_PAGES = 16_384
 Phase = Literal["paths", "scan", "untold"]
 NOBODY = ""
 """The owner of what its process could not finish, and anybody may."""
 
+GRACE = 2 * FRESH
+"""Seconds for which a content stays that nothing refers to any more.
+
+A checkpoint that is being taken, here or in another process, refers to contents that only the
+last known state holds; when a newer state drops them, they are needed for a while still.
+"""
+STALE = 30 * 24 * 3600
+"""Seconds after which the state of an unused workspace is dropped."""
+
 _TABLES = """
-CREATE TABLE packs (
+CREATE TABLE IF NOT EXISTS packs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     content BLOB NOT NULL -- small contents, one behind the other
 );
-CREATE TABLE objects (
+CREATE TABLE IF NOT EXISTS objects (
     digest BLOB NOT NULL PRIMARY KEY,
     size INTEGER NOT NULL,
     pack INTEGER, -- NULL: a file of its own
     start INTEGER NOT NULL,
     seen INTEGER NOT NULL -- when it was last of use, in seconds
 ) WITHOUT ROWID;
-CREATE INDEX objects_by_pack ON objects (pack) WHERE pack IS NULL;
-CREATE TABLE workspaces (
+CREATE INDEX IF NOT EXISTS objects_by_pack ON objects (pack) WHERE pack IS NULL;
+CREATE TABLE IF NOT EXISTS workspaces (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     root BLOB NOT NULL,
     rules TEXT NOT NULL, -- what scans leave out: another list, another state
     scanned INTEGER NOT NULL,
     UNIQUE (root, rules)
 );
-CREATE TABLE folders (
+CREATE TABLE IF NOT EXISTS folders (
     workspace INTEGER NOT NULL REFERENCES workspaces(id) ON DELETE CASCADE,
     path BLOB NOT NULL,
     data BLOB NOT NULL
 );
-CREATE UNIQUE INDEX folders_by_path ON folders (workspace, path);
-CREATE TABLE checkpoints (
+CREATE UNIQUE INDEX IF NOT EXISTS folders_by_path ON folders (workspace, path);
+CREATE TABLE IF NOT EXISTS checkpoints (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     context_id TEXT NOT NULL,
@@ -72,29 +81,38 @@ CREATE TABLE checkpoints (
     task_id TEXT,
     root BLOB NOT NULL,
     changes BLOB NOT NULL,
-    created INTEGER NOT NULL
+    created INTEGER NOT NULL,
+    doubted TEXT NOT NULL DEFAULT '[]' -- paths
 );
-CREATE INDEX checkpoints_by_context ON checkpoints (context_id);
-CREATE TABLE needs (
+CREATE INDEX IF NOT EXISTS checkpoints_by_context ON checkpoints (context_id);
+CREATE TABLE IF NOT EXISTS needs (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(position) ON DELETE CASCADE,
     digest BLOB NOT NULL REFERENCES objects(digest),
     PRIMARY KEY (checkpoint, digest)
 ) WITHOUT ROWID;
-CREATE INDEX needs_by_digest ON needs (digest);
-"""
-_UNFINISHED = """
-ALTER TABLE checkpoints ADD COLUMN doubted TEXT NOT NULL DEFAULT '[]'; -- paths
-CREATE TABLE unfinished (
+CREATE INDEX IF NOT EXISTS needs_by_digest ON needs (digest);
+CREATE TABLE IF NOT EXISTS unfinished (
     id TEXT NOT NULL PRIMARY KEY REFERENCES checkpoints(id) ON DELETE CASCADE,
     owner TEXT NOT NULL, -- whose process it is: when that is gone, others finish it
     alive INTEGER NOT NULL, -- when that process last said so, in nanoseconds
     phase TEXT NOT NULL,
     workspace INTEGER, -- in the phase 'scan': whose state tells what changes
     facts TEXT NOT NULL -- what will be said about it
-) WITHOUT ROWID;
+) WITHOUT ROWID
 """
-_MIGRATIONS = (_TABLES, _UNFINISHED)
-VERSION = len(_MIGRATIONS)
+VERSION = 2
+"""Raise it with every change of the tables: an older file gets the tables and columns that it
+lacks."""
+
+
+@dataclass(frozen=True)
+class CheckpointLimits:
+    """In bytes."""
+
+    file: int = 2 * 1024**3
+    total: int = 20 * 1024**3
+    reserve: int = 512 * 1024**2
+    """What the disk keeps free for others."""
 
 
 class CheckpointDatabase(Database):
@@ -105,7 +123,7 @@ class CheckpointDatabase(Database):
             # A first scan writes much: every few megabytes would be too often to wait for.
             self._connection.execute(f"PRAGMA wal_autocheckpoint={WAL_PAGES}")
             with self.transaction() as connection:
-                _migrate(connection, path)
+                _bring_up_to_date(connection, path)
         except BaseException:
             self.close()
             raise
@@ -116,7 +134,7 @@ class CheckpointDatabase(Database):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise Unavailable(
@@ -125,10 +143,9 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             code="store_newer",
             retryable=False,
         )
-    for migration in _MIGRATIONS[version:]:
-        for statement in migration.split(";"):
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version={VERSION}")
+    if version < VERSION:
+        add_missing(connection, _TABLES.split(";"))
+        connection.execute(f"PRAGMA user_version={VERSION}")
 
 
 @dataclass(frozen=True)
@@ -197,8 +214,13 @@ class CheckpointStore:
         Without a phase it is finished. In the phase `untold` it moves to the end of the history.
         """
         values = (
-            *(checkpoint.id, checkpoint.context_id, checkpoint.job_id, checkpoint.task_id),
-            *(os.fsencode(root), changes_to_bytes(checkpoint.changes), int(time.time())),
+            checkpoint.id,
+            checkpoint.context_id,
+            checkpoint.job_id,
+            checkpoint.task_id,
+            os.fsencode(root),
+            changes_to_bytes(checkpoint.changes),
+            int(time.time()),
             json.dumps(sorted(checkpoint.doubted)),
         )
         with self.database.transaction() as connection:
@@ -335,8 +357,13 @@ _FACTS = ("step_id", "tool", "label", "uncovered", "reverts", "is_undo")
 def _checkpoint(row: sqlite3.Row) -> Checkpoint:
     position, checkpoint_id, context_id, job_id, task_id, changes, doubted = row[:7]
     return Checkpoint(
-        *(context_id, job_id, task_id, changes_from_bytes(changes), json.loads(doubted)),
-        *(checkpoint_id, position),
+        context_id,
+        job_id,
+        task_id,
+        changes=changes_from_bytes(changes),
+        doubted=json.loads(doubted),
+        id=checkpoint_id,
+        position=position,
     )
 
 
@@ -364,3 +391,109 @@ def _hold_contents(
         )
     except sqlite3.IntegrityError as error:
         raise Damaged("A file content of this checkpoint is missing from the store.") from error
+
+
+# --- keeping it small, and checking it
+
+
+def tidy(store: CheckpointStore, *, grace: int = GRACE) -> list[str]:
+    """Sweep, and drop the oldest checkpoints beyond the limit; returns the ids of those."""
+    dropped: list[str] = []
+    sweep(store, grace=grace)
+    while store.objects.used() > store.limits.total:
+        oldest = _drop_oldest(store)
+        if not oldest:
+            break
+        dropped += oldest
+        # With a short grace: a full store must get room now.
+        sweep(store, grace=min(grace, 3600))
+    return dropped
+
+
+def _drop_oldest(store: CheckpointStore) -> list[str]:
+    """Drop a tenth of all, but at least one."""
+    with store.database.transaction() as connection:
+        count = connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0]
+        sql = "SELECT id FROM checkpoints ORDER BY position LIMIT ?"
+        rows = connection.execute(sql, (max(count // 10, 1),)).fetchall()
+        connection.executemany("DELETE FROM checkpoints WHERE id=?", rows)
+    return [row[0] for row in rows]
+
+
+def sweep(store: CheckpointStore, *, grace: int = GRACE) -> None:
+    """Remove contents that no checkpoint and no state needs, and give the room back."""
+    now = int(time.time())
+    with store.database.transaction() as connection:
+        connection.execute("DELETE FROM workspaces WHERE scanned<?", (now - STALE,))
+        connection.execute("CREATE TEMP TABLE IF NOT EXISTS marked (digest BLOB PRIMARY KEY)")
+        connection.execute("DELETE FROM marked")
+        for (data,) in connection.execute("SELECT data FROM folders"):
+            connection.executemany(
+                "INSERT OR IGNORE INTO marked VALUES (?)",
+                ((digest,) for digest in Folder.from_bytes(data).contents()),
+            )
+        connection.execute(
+            "DELETE FROM objects WHERE seen<=? AND digest NOT IN (SELECT digest FROM marked)"
+            " AND digest NOT IN (SELECT digest FROM needs)",
+            (now - grace,),
+        )
+        connection.execute("DELETE FROM marked")
+        _repack(connection, now)
+        store.objects.sweep_files(connection)
+    with store.database.alone() as connection:
+        connection.executescript("PRAGMA incremental_vacuum")  # a plain call frees one page only
+    store.database.truncate_log()
+
+
+def _repack(connection: sqlite3.Connection, now: int) -> None:
+    """Rewrite packs of which less than half is needed."""
+    sql = "SELECT pack, sum(size) FROM objects WHERE pack IS NOT NULL GROUP BY pack"
+    alive = dict(connection.execute(sql).fetchall())
+    for pack, length in connection.execute("SELECT id, length(content) FROM packs").fetchall():
+        if alive.get(pack, 0) * 2 >= length:
+            continue
+        sql = "SELECT digest, substr(content, start + 1, size) FROM objects JOIN packs ON id=pack"
+        rows = connection.execute(f"{sql} WHERE pack=? ORDER BY start", (pack,)).fetchall()
+        insert_contents(connection, dict(rows), now)
+        connection.execute("DELETE FROM packs WHERE id=?", (pack,))
+
+
+@dataclass(frozen=True)
+class VerificationReport:
+    used: int
+    checkpoints: int
+    contents: int
+    problems: list[str] = field(default_factory=list)
+
+
+def verify(store: CheckpointStore) -> VerificationReport:
+    """Read everything and check it; changes nothing."""
+    problems = list(_problems(store))
+    with store.database.reading() as connection:
+        checkpoints = connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0]
+        contents = connection.execute("SELECT count(*) FROM objects").fetchone()[0]
+    return VerificationReport(store.objects.used(), checkpoints, contents, problems)
+
+
+def _problems(store: CheckpointStore) -> Iterator[str]:
+    with store.database.reading() as connection:
+        result = connection.execute("PRAGMA quick_check").fetchone()[0]
+        if result != "ok":
+            yield f"The index is damaged: {result}."
+            return
+        missing = connection.execute("PRAGMA foreign_key_check").fetchall()
+        if missing:
+            yield f"{len(missing)} file contents that checkpoints need are missing."
+        rows = connection.execute("SELECT digest FROM objects ORDER BY pack, start").fetchall()
+    damaged = sum(not _is_intact(store, digest) for (digest,) in rows)
+    if damaged:
+        yield f"{damaged} of {len(rows)} file contents are damaged and will not be restored."
+
+
+def _is_intact(store: CheckpointStore, digest: bytes) -> bool:
+    try:
+        for _ in store.objects.chunks(digest):
+            pass
+    except (Damaged, OSError):
+        return False
+    return True

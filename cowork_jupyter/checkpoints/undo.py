@@ -17,7 +17,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord
-from ..store.errors import explain_errors
+from ..store.database import explain_errors
 from .entries import FileEntry
 from .rollback import (
     RollbackChoice,
@@ -211,8 +211,9 @@ class Undo:
         )
         # What another program has open is written only if the user says so.
         for change in list(plan.changes):
-            is_chosen = without_surrogates(change.path) in choice.overwrite
-            if not is_chosen and await self._documents.is_open_elsewhere(change.path):
+            if not choice.overwrites(change.path) and await self._documents.is_open_elsewhere(
+                change.path
+            ):
                 plan.leave(change.path, OPEN_ELSEWHERE, can_overwrite=True)
         return plan
 

@@ -23,11 +23,11 @@ from ..domain.identity import now
 from ..domain.operations import CheckpointTaken, Observe, ignore_operation
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
-from ..store.connection import on_network
+from ..store.database import on_network
 from .entries import Change, FileEntry, Uncovered, merge_changes
-from .housekeeping import LazyCheckpointStore, tidy
+from .lazy_store import LazyCheckpointStore
 from .no_follow_fs import NoFollowFs
-from .store import Checkpoint, Phase, UnfinishedCheckpoint
+from .store import Checkpoint, Phase, UnfinishedCheckpoint, tidy
 from .views import Compare, OpenDocuments
 from .workspace_state import WorkspaceState
 

@@ -63,9 +63,9 @@ class Conversations:
     def owner(self, context_id: str) -> str:
         return self.journal.store.owner(context_id)
 
-    def maker(self, context_id: str) -> str | None:
+    def made_by_kernel(self, context_id: str) -> str | None:
         """The kernel whose code made it."""
-        return self.journal.store.maker(context_id)
+        return self.journal.store.made_by_kernel(context_id)
 
     def workspace_of(self, context_id: str) -> str:
         return self.journal.store.workspace(context_id)

@@ -3,7 +3,7 @@
 State and the events about it change in one transaction, and only then is anything shown.
 """
 
-from .errors import StoreError
+from .database import StoreError
 from .records import (
     Asker,
     CheckpointRecord,
@@ -15,7 +15,6 @@ from .records import (
     PlanRevision,
 )
 from .store import Store
-from .stream_buffer import StreamBuffer, Streamed
 from .transaction import Transaction
 
 __all__ = [
@@ -29,7 +28,5 @@ __all__ = [
     "PlanRevision",
     "Store",
     "StoreError",
-    "StreamBuffer",
-    "Streamed",
     "Transaction",
 ]

@@ -54,8 +54,7 @@ def fold_job(connection: sqlite3.Connection, mask: Mask, context_id: str, job_id
 
 
 def fold_all(connection: sqlite3.Connection) -> None:
-    """Migration: fold the rows of older versions."""
-    connection.execute("ALTER TABLE events ADD COLUMN pieces TEXT")  # JSON, see `_written`
+    """Fold the rows of older versions."""
     for (context_id,) in connection.execute("SELECT id FROM contexts").fetchall():
         rows = connection.execute(_OF_CONTEXT, (context_id,))
         _fold(connection, context_id, rows.fetchall(), Mask())
@@ -85,7 +84,8 @@ def _fold(
                 to_json({"text": text}),
                 to_json(_written(pieces)),
                 run[0]["created_at"],  # when the model began to say it
-                *(context_id, run[-1]["seq"]),
+                context_id,
+                run[-1]["seq"],
             ),
         )
         connection.executemany(

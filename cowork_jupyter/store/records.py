@@ -82,10 +82,10 @@ class PlanRevision(BaseModel):
             change=describe_change(self.plan, plan),
         )
 
-    def names(self, place: str) -> bool:
+    def names(self, path: str) -> bool:
         """Whether it is about this file, or about one in this folder."""
         paths = {path for step in self.plan.steps for path in step.files} | self.files_read.keys()
-        return any(is_within(path, place) for path in paths)
+        return any(is_within(named, path) for named in paths)
 
     def move_file(self, old: str, new: str) -> None:
         for step in self.plan.steps:

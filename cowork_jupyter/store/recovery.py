@@ -1,4 +1,4 @@
-"""Detects jobs of dead processes, and closes them."""
+"""Closes what ended early: the jobs of dead processes, and replies that were cut off."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
-from ..domain.events import JobCompleted, TaskCompleted
+from ..domain.events import Event, JobCompleted, ReasoningStreamed, TaskCompleted, TextStreamed
 from ..domain.identity import now
-from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
+from ..domain.message_data import (
+    Cut,
+    ErrorBody,
+    TextData,
+    ToolCallData,
+    ToolOutcome,
+    ToolResultData,
+)
 from ..domain.messages import Message, MessageType, TextPart
+from ..domain.notices import Restart
 from .transaction import Transaction
-from .unfinished import keep_shown
 
 if sys.platform == "win32":
     import msvcrt
@@ -104,7 +112,7 @@ def interrupt(tx: Transaction, job: Job) -> None:
     Its inquiries stay open: the user can answer them, and the resumed job takes the answer up.
     """
     tx.end_working_time(job)
-    keep_shown(tx, job, "killed")
+    store_cut_replies(tx, job, "killed")
     interrupt_parts(tx, job)
     stopped = job.model_copy(
         update={"status": JobStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
@@ -176,3 +184,54 @@ def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
         step.status = StepStatus.INTERRUPTED
     tx.save_plan(revision)
     tx.append_event(job.context_id, revision.as_event(), job.id)
+
+
+# --- replies that were cut off
+
+
+@dataclass
+class _CutReply:
+    texts: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    at: str = ""
+
+
+def store_cut_replies(tx: Transaction, job: Job, cut: Cut) -> None:
+    """Store what models have streamed in this job and no message holds, one message for each task.
+
+    The words of replies that were started over are void.
+    """
+    roles = {task.id: task.role for task in job.tasks}
+    for task_id, streamed in _by_task(tx.streamed_since_messages(job)):
+        text, reasoning = "".join(streamed.texts).strip(), "".join(streamed.reasoning).strip()
+        if not (text or reasoning):
+            continue
+        data = TextData(cut=cut)
+        if reasoning:
+            data.reasoning = reasoning
+        message = Message(
+            context_id=job.context_id,
+            job_id=job.id,
+            task_id=task_id,
+            role="assistant",
+            agent_role=roles.get(task_id or "", job.role),
+            content=[TextPart(text=text)] if text else [],
+            data=data,
+            created_at=streamed.at,
+        )
+        tx.append_message(message)
+
+
+def _by_task(events: list[Event]) -> Iterator[tuple[str | None, _CutReply]]:
+    found: dict[str | None, _CutReply] = {}
+    for event in events:
+        streamed = found.setdefault(event.task_id, _CutReply())
+        streamed.at = event.created_at
+        match event.data:
+            case TextStreamed(text=text):
+                streamed.texts.append(text)
+            case ReasoningStreamed(text=text):
+                streamed.reasoning.append(text)
+            case Restart():
+                found[event.task_id] = _CutReply()
+    yield from found.items()

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import search
-from .connection import BUSY_SECONDS
-from .errors import explain_errors
+from .database import BUSY_SECONDS, explain_errors
 from .rows import insert, to_json
 
 STEP_PAGES = 256
@@ -85,11 +84,6 @@ def rewrite(path: Path) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-CREATE_DELETED_ROWS = (
-    "CREATE TABLE deleted_rows (context_id TEXT NOT NULL, deleted_at TEXT NOT NULL,"
-    " table_name TEXT NOT NULL, row TEXT NOT NULL)",  # JSON: value by column
-    "CREATE INDEX deleted_rows_by_context ON deleted_rows (context_id)",
-)
 LIST_DELETED = (
     "SELECT row, deleted_at FROM deleted_rows WHERE table_name='contexts'"
     " ORDER BY deleted_at DESC, rowid DESC"

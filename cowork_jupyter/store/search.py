@@ -41,16 +41,6 @@ _FORGET = (
 )
 
 
-def create_index(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "CREATE VIRTUAL TABLE said USING fts5(words, content='', columnsize=0, detail=none,"
-        " tokenize='trigram case_sensitive 1')"
-    )
-    connection.execute("CREATE VIRTUAL TABLE said_grams USING fts5vocab(said, row)")
-    for (context_id,) in connection.execute("SELECT id FROM contexts").fetchall():
-        add_context(connection, context_id)
-
-
 def add_context(connection: sqlite3.Connection, context_id: str) -> None:
     _each(connection, _ADD, context_id)
 

@@ -16,8 +16,7 @@ from ..domain.contexts import Context, Job, StepStatus, WorkingTime
 from ..domain.events import Event
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
-from .connection import BUSY_SECONDS, Database
-from .errors import explain, explain_errors
+from .database import BUSY_SECONDS, Database, explain, explain_errors
 from .migrations import migrate
 from .reader import Reader
 from .records import JobEnd
@@ -31,8 +30,8 @@ class Store(Reader):
     """One open database.
 
     Calls are synchronous and short (a commit takes tens of microseconds), so the service makes them
-    directly on its event loop; `until_free` waits there for other processes. Threads may share a
-    store, processes may share its file.
+    directly on its event loop; `wait_for_write_lock` waits there for other processes. Threads may
+    share a store, processes may share its file.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class Store(Reader):
     def is_free(self) -> bool:
         return self._database.is_free()
 
-    async def until_free(self) -> None:
+    async def wait_for_write_lock(self) -> None:
         """Wait for other writers without blocking the loop, as long as a transaction would."""
         deadline = time.monotonic() + BUSY_SECONDS
         while not self.is_free():

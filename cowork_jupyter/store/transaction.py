@@ -22,7 +22,6 @@ from .folding import fold_job, fold_turn
 from .reader import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
-from .working_time import end_time, keep_job_time, keep_task_time
 
 _KEPT_HERE = ("tasks", *WorkingTime.model_fields)
 """Stored by `save_task`, or kept by the transaction itself."""
@@ -97,10 +96,12 @@ class Transaction(Reader):
         """
         message, fields = self._masked(message)
         if message.job_id:
-            stream = (message.context_id, message.job_id, message.task_id)
-            fold_turn(self._connection, self._mask, *stream)
-        place = (message.job_id, message.task_id, message.created_at)
-        event = self._event(message.context_id, message, *place)
+            fold_turn(
+                self._connection, self._mask, message.context_id, message.job_id, message.task_id
+            )
+        event = self._event(
+            message.context_id, message, message.job_id, message.task_id, message.created_at
+        )
         values = encode(fields)
         self._execute_in(message.context_id, _ADD_MESSAGE, (*values, event.seq))
         search.add_message(self._connection, message.context_id, event.seq)
@@ -142,8 +143,15 @@ class Transaction(Reader):
         )
 
     def _add_event(self, event: Event, data: str | None) -> None:
-        place = (event.context_id, event.job_id, event.task_id)
-        values = (event.seq, event.type.value, *place, event.created_at, data)
+        values = (
+            event.seq,
+            event.type.value,
+            event.context_id,
+            event.job_id,
+            event.task_id,
+            event.created_at,
+            data,
+        )
         self._execute_in(event.context_id, _ADD_EVENT, values)
         self.events_added.append(event)
 
@@ -295,3 +303,45 @@ class Transaction(Reader):
             raise NotFound(
                 f"There is no context '{context_id}'.", details={"id": context_id}
             ) from error
+
+
+# --- working time: no waits for the user, no downtime
+
+# It is stored span by span. A task works while it runs and nothing of it waits for the user. A job
+# works unless it waits for the user in all that it does.
+_TASK_WORKS = (
+    "status='running'"
+    " AND EXISTS (SELECT 1 FROM jobs WHERE id=tasks.job_id AND status IN ('running', 'waiting'))"
+    " AND NOT EXISTS (SELECT 1 FROM inquiries WHERE job_id=tasks.job_id AND task_id=tasks.id"
+    " AND status='pending')"
+)
+_JOB_WORKS = (
+    "status IN ('running', 'waiting')"
+    " AND (NOT EXISTS (SELECT 1 FROM inquiries WHERE job_id=jobs.id AND status='pending')"
+    " OR EXISTS (SELECT 1 FROM tasks WHERE job_id=jobs.id AND working_since IS NOT NULL))"
+)
+_BEGIN = "UPDATE {table} SET working_since=?2 WHERE {key}=?1 AND working_since IS NULL AND {works}"
+_END = (
+    "UPDATE {table} SET working_since=NULL, worked_seconds=round(worked_seconds"
+    " + max(0.0, (julianday(?2) - julianday(working_since)) * 86400), 3)"
+    " WHERE {key}=?1 AND working_since IS NOT NULL AND NOT ({works})"
+)
+
+
+def keep_task_time(connection: sqlite3.Connection, task_id: str, at: str) -> None:
+    _keep(connection, "tasks", _TASK_WORKS, task_id, at)
+
+
+def keep_job_time(connection: sqlite3.Connection, job_id: str, at: str) -> None:
+    _keep(connection, "jobs", _JOB_WORKS, job_id, at)
+
+
+def end_time(connection: sqlite3.Connection, job_id: str, at: str) -> None:
+    """End every span of a job and its tasks."""
+    for table, key in (("tasks", "job_id"), ("jobs", "id")):
+        connection.execute(_END.format(table=table, key=key, works="0"), (job_id, at))
+
+
+def _keep(connection: sqlite3.Connection, table: str, works: str, row_id: str, at: str) -> None:
+    for change in (_BEGIN, _END):
+        connection.execute(change.format(table=table, key="id", works=works), (row_id, at))

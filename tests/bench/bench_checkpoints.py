@@ -16,9 +16,8 @@ from pathlib import Path
 
 from cowork_jupyter.checkpoints.entries import Change
 from cowork_jupyter.checkpoints.rollback import carry_out, plan_rollback
-from cowork_jupyter.checkpoints.scan import Exclusions
 from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
-from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+from cowork_jupyter.checkpoints.workspace_state import Exclusions, WorkspaceState
 
 from .rows import Row
 

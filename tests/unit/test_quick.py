@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.store import Store
-from cowork_jupyter.store.connection import Database
+from cowork_jupyter.store.database import Database
 from cowork_jupyter.store.migrations import migrate
 from tests.quick import each
 

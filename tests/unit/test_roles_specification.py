@@ -34,7 +34,7 @@ from cowork_jupyter.tools.registry import tools_without_kernels
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 from tests.scripted import Scripted, ScriptedServer, call, calls, plan, text
 from tests.unit.agents.conftest import Bench, make_bench
-from tests.unit.store.test_migrations import SEED_MESSAGES, make
+from tests.unit.store.old_versions import SEED_MESSAGES, make
 
 pytestmark = pytest.mark.process
 

@@ -10,4 +10,4 @@ from tests.sizes import MAX_LINES, long_files
 def test_a_file_that_is_too_long_is_named_with_its_length(tmp_path: Path) -> None:
     (tmp_path / "fits.py").write_text("x = 1\n" * MAX_LINES)
     (tmp_path / "long.py").write_text("x = 1\n" * (MAX_LINES + 1))
-    assert list(long_files(tmp_path)) == ["long.py: 401 lines, at most 400"]
+    assert list(long_files(tmp_path)) == ["long.py: 701 lines, at most 700"]

@@ -29,7 +29,7 @@ from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import MAX_TEXT, ReplyReader
 from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
-from ...store import Streamed
+from ...store.journal import Streamed
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
@@ -302,7 +302,7 @@ class ModelSession:
                 self.log.say("assistant", cut.text, cut.beside_text())
             raise
         finally:
-            await self.log.journal.until_free()
+            await self.log.journal.wait_for_write_lock()
             is_free = not self.model.traits.spends_tokens
             await self._accounting.charge(reader, request.messages, self._name, is_free=is_free)
         return self._interpret(reader)

@@ -22,7 +22,7 @@ from ...domain.operations import OK, UNKNOWN_TOOL
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...service.parts import rule_names
-from ...store.migrations import MIGRATIONS
+from ...store.migrations import newest_version
 
 MAX_JOBS = 50
 MAX_CALLS = 200
@@ -37,7 +37,7 @@ def database_facts(settings: Settings) -> dict[str, Any]:
     files = (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")))
     facts: dict[str, Any] = {
         "bytes": {file.suffix: file.stat().st_size for file in files if file.exists()},
-        "known_version": len(MIGRATIONS),
+        "known_version": newest_version(),
     }
     try:
         with closing(read_only(path)) as connection:

@@ -58,15 +58,15 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 def _database(settings: Settings) -> DoctorFinding:
     """Read and check all of it; do not create a missing file."""
-    from ...store.errors import explain_errors
-    from ...store.migrations import refuse_newer
+    from ...store.database import explain_errors
+    from ...store.migrations import refuse_unknown
 
     path = settings.database
     if not path.exists():
         return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
         with explain_errors(path), closing(read_only(path)) as connection:
-            refuse_newer(connection, path)
+            refuse_unknown(connection, path)
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
             if problem != "ok":
                 raise sqlite3.DatabaseError(problem)

@@ -135,7 +135,7 @@ class ApiHandler(CallerMixin, APIHandler):
 
         service = self.extension.service
         if route.action != "read":
-            await service.journal.until_free()
+            await service.journal.wait_for_write_lock()
         call = Call(service=service, caller=caller, host=self.extension)
         call = route.read(call, path, self.request.query_arguments, self.request.body)
         answer = await route.endpoint(call)

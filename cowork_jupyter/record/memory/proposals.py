@@ -103,7 +103,7 @@ class MemoryProposals:
 
     def _is_ours(self, job: Job) -> bool:
         """Whether it ran in this folder: one store serves several."""
-        return self.journal.store.memory_offer_place(job.id) == self._workspace
+        return self.journal.store.memory_offer_workspace(job.id) == self._workspace
 
     def _decide(self, job: Job, status: Literal["kept", "dropped"]) -> None:
         with self.journal.transaction() as tx:

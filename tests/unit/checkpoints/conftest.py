@@ -20,10 +20,9 @@ from cowork_jupyter.checkpoints.rollback import (
     carry_out,
     plan_rollback,
 )
-from cowork_jupyter.checkpoints.scan import Exclusions
 from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
 from cowork_jupyter.checkpoints.views import Skipped
-from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+from cowork_jupyter.checkpoints.workspace_state import Exclusions, WorkspaceState
 
 
 class Site:

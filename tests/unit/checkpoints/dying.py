@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.checkpoints import recorder
-from cowork_jupyter.checkpoints.housekeeping import sweep, verify
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import carry_out
-from cowork_jupyter.checkpoints.store import Checkpoint
+from cowork_jupyter.checkpoints.store import Checkpoint, sweep, verify
 
 from .conftest import Site
 from .test_recorder import Desk

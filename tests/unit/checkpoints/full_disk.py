@@ -13,11 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cowork_jupyter.checkpoints.housekeeping import verify
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.scan import CheckpointLimits, Exclusions
-from cowork_jupyter.checkpoints.store import CheckpointStore
-from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+from cowork_jupyter.checkpoints.store import CheckpointLimits, CheckpointStore, verify
+from cowork_jupyter.checkpoints.workspace_state import Exclusions, WorkspaceState
 
 from .test_rollback import tree
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import scan
+from cowork_jupyter.checkpoints import workspace_state
 from cowork_jupyter.checkpoints.entries import Folder
 from cowork_jupyter.checkpoints.no_follow_fs import MAX_ATTRIBUTES_SIZE, attributes_of
 
@@ -35,7 +35,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
 def test_attributes_come_back_with_the_content(
     site: Site, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "RACY_NS", -(10**18))  # times are believed at once
+    monkeypatch.setattr(workspace_state, "RACY_NS", -(10**18))  # times are believed at once
     inode = site.write("a.csv", "1").stat().st_ino
     kept[inode] = {"user.origin": b"\xffhttps", "security.label": b"secret", "user.a": b""}
     site.scan()

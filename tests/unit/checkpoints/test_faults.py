@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints.housekeeping import sweep, tidy, verify
 from cowork_jupyter.checkpoints.objects import LARGE, Damaged, Objects
-from cowork_jupyter.checkpoints.scan import CheckpointLimits
-from cowork_jupyter.checkpoints.store import CheckpointStore
+from cowork_jupyter.checkpoints.store import CheckpointLimits, CheckpointStore, sweep, tidy, verify
 
 from .conftest import Site
 from .test_rollback import tree

@@ -16,11 +16,10 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, create_checkpoints
-from cowork_jupyter.checkpoints import writer as ledgers
+from cowork_jupyter.checkpoints import writer as writers
 from cowork_jupyter.checkpoints.entries import Snapshot
-from cowork_jupyter.checkpoints.housekeeping import verify
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.store import CheckpointStore
+from cowork_jupyter.checkpoints.store import CheckpointStore, verify
 from cowork_jupyter.checkpoints.undo import KERNELS
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
@@ -606,7 +605,7 @@ async def test_unsaved_edits_in_an_open_tab_are_part_of_the_checkpoint(desk: Des
 async def test_past_the_limit_the_oldest_go_from_the_list_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledgers, "TIDY_EVERY", 1000)
+    monkeypatch.setattr(writers, "TIDY_EVERY", 1000)
     desk = Desk(tmp_path)
     for number in range(6):
         async with desk.around(desk.use(path="a.bin")):

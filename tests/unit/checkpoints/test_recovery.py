@@ -18,9 +18,8 @@ import pytest_asyncio
 
 from cowork_jupyter.checkpoints import recorder as recorders
 from cowork_jupyter.checkpoints import writer as writers
-from cowork_jupyter.checkpoints.housekeeping import sweep
 from cowork_jupyter.checkpoints.rollback import CUT_OFF as ASKS
-from cowork_jupyter.checkpoints.store import VERSION, Checkpoint, CheckpointStore
+from cowork_jupyter.checkpoints.store import VERSION, Checkpoint, CheckpointStore, sweep
 from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
 from cowork_jupyter.checkpoints.writer import CUT_OFF, OTHER_RULES, TICK
 from cowork_jupyter.domain.events import EventType

@@ -13,8 +13,7 @@ from cowork_jupyter.checkpoints.entries import Attributes, Change
 from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
-from cowork_jupyter.checkpoints.scan import CheckpointLimits
-from cowork_jupyter.checkpoints.store import Checkpoint
+from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointLimits
 
 from .conftest import Site, run_as_nobody, why
 
@@ -311,7 +310,7 @@ def test_damaged_content_is_not_restored(site: Site) -> None:
     (change,) = site.record("cp", before)
     assert change.before
     assert change.before.digest
-    place = site.store.objects.place(change.before.digest)
+    place = site.store.objects.path_of(change.before.digest)
     place.chmod(0o600)
     place.write_bytes(bytes(LARGE))
     (skipped,) = site.roll_back("cp").skipped

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.checkpoints import entries
-from cowork_jupyter.checkpoints import scan as scanning
+from cowork_jupyter.checkpoints import workspace_state as scanning
 from cowork_jupyter.checkpoints.objects import LARGE, Batch, Objects
-from cowork_jupyter.checkpoints.scan import CheckpointLimits, Exclusions
+from cowork_jupyter.checkpoints.store import CheckpointLimits
+from cowork_jupyter.checkpoints.workspace_state import Exclusions
 
 from .conftest import Site, run_as_nobody, why
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.checkpoints.entries import Change, changes_from_bytes, changes_to_bytes
+from cowork_jupyter.checkpoints.no_follow_fs import NOT_KEPT, OTHER_DISK, KeptTrees
 from cowork_jupyter.checkpoints.rollback import BY_USER, NOT_EMPTY
 from cowork_jupyter.checkpoints.store import Checkpoint
-from cowork_jupyter.checkpoints.trees import NOT_KEPT, OTHER_DISK, KeptTrees
 from cowork_jupyter.workspace.sandbox import set_aside
 
 from .conftest import Site, why

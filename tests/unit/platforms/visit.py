@@ -77,9 +77,8 @@ async def look_around(workspace: Path) -> dict[str, Any]:
 def take_back(workspace: Path) -> dict[str, Any]:
     """Change what is there, and roll that back; or what keeps us from it."""
     from cowork_jupyter.checkpoints.rollback import RollbackChoice, carry_out, plan_rollback
-    from cowork_jupyter.checkpoints.scan import Exclusions
     from cowork_jupyter.checkpoints.store import Checkpoint, CheckpointStore
-    from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+    from cowork_jupyter.checkpoints.workspace_state import Exclusions, WorkspaceState
     from cowork_jupyter.domain.errors import CoworkError
     from cowork_jupyter.workspace import Workspace
 

@@ -1,8 +1,9 @@
 """Makes the records of older versions that tests open: `python -m tests.unit.store.old_versions`.
 
-Each is written by the program of that commit itself, which is taken out of git and served by
-Jupyter, and asked over HTTP for what the contract promises. It is kept as SQL, to be read and
-compared; beside it stands what the API of that version said of it.
+Those of released versions are written by the program of that commit itself, which is taken out of
+git and served by Jupyter, and asked over HTTP for what the contract promises. They are kept as SQL,
+to be read and compared; beside each stands what the API of that version said of it. Chats from
+before roles are made from the schema of the seeds.
 """
 
 from __future__ import annotations
@@ -29,6 +30,31 @@ COMMITS = {"0.1.0": "6033dba^", "0.2.0": "4cc86b0"}
 """The last of each version; of 0.2.0, the last before its storage was made small."""
 STEP = {"id": "1", "action": "Write it down", "tools_needed": ["create_file"]}
 ADDRESSES = ("", "/messages", "/jobs", "/plan", "/events?timeout=0", "/checkpoints")
+
+# How chats were stored before roles: the schema that the seeds give.
+SEED_MESSAGES = """
+CREATE TABLE messages (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    role TEXT NOT NULL, -- 'user', 'assistant', 'system', 'tool'
+    content TEXT NOT NULL, -- Full content, no truncation
+    metadata_json TEXT, -- Store plan data, task info, etc.
+    message_type TEXT, -- 'plan', 'task_assignment', 'task_execution', 'task_result', 'normal'
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+)"""
+SEED_TASKS = """
+CREATE TABLE tasks (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    job_id TEXT,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL,
+    dependencies TEXT, -- JSON array of task IDs
+    result TEXT,
+    error TEXT,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    completed_at TIMESTAMP
+)"""
 
 
 def reply(body: dict[str, Any]) -> Scripted:
@@ -127,6 +153,13 @@ def load(version: str, path: Path) -> None:
     """Make the file that this version had written."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((KEPT / f"{version}.sql").read_text())
+
+
+def make(path: Path, *statements: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(path)) as database, database:
+        for statement in statements:
+            database.execute(statement)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ async def test_the_loop_goes_on_while_another_process_writes(path: Path) -> None
     with Store(path) as store:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        free = asyncio.ensure_future(store.until_free())
+        free = asyncio.ensure_future(store.wait_for_write_lock())
         turns, deadline = 0, time.monotonic() + 0.3
         while time.monotonic() < deadline:
             await asyncio.sleep(0.001)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,14 +11,11 @@ from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import Event, EventType, ReasoningStreamed, TextStreamed
 from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.redaction import Mask
-from cowork_jupyter.store import Store, migrations
+from cowork_jupyter.store import Store
 
 from .appending import notice
-from .test_migrations import old_context, old_message
 
 TEXT, MESSAGE, NOTICE = EventType.TEXT_DELTA, EventType.MESSAGE, EventType.NOTICE
-UNFOLDED = 11
-"""The last version of the format that kept all pieces."""
 
 
 def stream(
@@ -163,32 +158,3 @@ def test_a_key_in_two_pieces_is_not_joined(path: Path) -> None:
         say(store, context)
         assert read(store, context, 0) == "It is •••. Bye"
         assert "secret" not in read(store, context, 1)
-
-
-def test_an_older_file_is_folded_when_it_is_opened(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "".join(f"token {number} " for number in range(2_000))
-    pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:UNFOLDED])
-        with Store(path) as store:
-            context = old_context(store)
-            empty = vacuumed(path)
-            stream(store, context, *pieces)
-            old_message(store, context.id, len(pieces) + 1, text, role="assistant")
-    before = vacuumed(path) - empty
-    with Store(path) as store:
-        streamed, message = store.events(context.id)
-        assert (streamed.seq, streamed.data.model_dump()["text"]) == (len(pieces), text)
-        assert store.messages(context.id).items[0].text == text
-        assert message.seq == len(pieces) + 1
-        assert read(store, context, 1_000) == "".join(pieces[1_000:])
-    assert vacuumed(path) - empty < before / 5
-
-
-def vacuumed(path: Path) -> int:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("VACUUM")
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return path.stat().st_size

@@ -12,9 +12,8 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.store import Store, StoreError, connection
-from cowork_jupyter.store.connection import filesystem_of, on_network
-from cowork_jupyter.store.errors import explain
+from cowork_jupyter.store import Store, StoreError, database
+from cowork_jupyter.store.database import explain, filesystem_of, on_network
 
 from .appending import append_event, notice
 
@@ -99,7 +98,7 @@ def test_a_wal_file_moved_to_a_network_disk_still_opens(
 ) -> None:
     with Store(path) as store:
         context = store.save_context(Context())
-    monkeypatch.setattr(connection, "on_network", lambda _path: True)
+    monkeypatch.setattr(database, "on_network", lambda _path: True)
     with Store(path) as store:
         assert pragma(store, "journal_mode") == "delete"
         assert store.context(context.id) == context
@@ -121,7 +120,7 @@ def test_the_filesystem_of_a_path_is_that_of_its_nearest_mount(where: str, kind:
 def test_without_a_list_of_mounts_a_disk_counts_as_local(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "_MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(database, "_MOUNTS", tmp_path / "none")
     assert not on_network(tmp_path)
 
 
@@ -169,7 +168,7 @@ def test_a_full_disk_is_explained_and_harms_nothing(store: Store, context: Conte
 
 
 def test_a_lock_that_stays_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.02)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.02)
     with Store(path) as one, Store(path) as two, one.transaction():
         with pytest.raises(StoreError, match="locked") as caught:
             two.save_context(Context())

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.store import Store
 
-from . import test_migrations, writers
+from . import writers
 from .appending import append_event, notice
+from .old_versions import COMMITS, SEED_MESSAGES, load, make
 
 pytestmark = pytest.mark.process
 
@@ -124,13 +126,13 @@ def test_a_job_is_left_alone_while_its_process_lives_and_recovered_after_a_kill(
     assert store.job("job_1").status is JobStatus.INTERRUPTED
 
 
-def test_processes_that_open_an_old_file_at_once_migrate_it_once(
+def test_processes_that_open_an_old_file_at_once_import_it_once(
     path: Path, processes: ForkServerContext
 ) -> None:
     rows = ", ".join(f"('m{n}', 's', 'user', 'text {n}')" for n in range(500))
-    test_migrations.make(
+    make(
         path,
-        test_migrations.SEED_MESSAGES,
+        SEED_MESSAGES,
         f"INSERT INTO messages (id, session_id, role, content) VALUES {rows}",
     )
     work = (processes, writers.open_store, path)
@@ -142,3 +144,24 @@ def test_processes_that_open_an_old_file_at_once_migrate_it_once(
             assert process.exitcode == 0
     with Store(path) as store:
         assert len(store.messages("s").items) == 500
+
+
+@pytest.mark.parametrize("version", COMMITS)
+def test_an_import_that_is_killed_leaves_the_old_file(
+    path: Path, processes: ForkServerContext, version: str
+) -> None:
+    path.parent.mkdir()
+    load(version, path)
+    before = contents(path)
+    with started(processes, writers.stop_within_import, path) as (process, ready):
+        assert ready.recv()
+        process.kill()
+        process.join()
+    assert contents(path) == before
+    with Store(path) as store:
+        assert {one.title for one in store.contexts().items} == {"Old talk", "Asked"}
+
+
+def contents(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as database:
+        return [*database.iterdump(), str(database.execute("PRAGMA user_version").fetchone())]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, FoundContext
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
-from cowork_jupyter.store import Store, migrations, reader
+from cowork_jupyter.store import Store, reader
 from cowork_jupyter.store.search import grams_of, query
 
 from .appending import append_message
-from .test_migrations import old_context, old_message
 
 
 def conversation(store: Store, title: str = "", *said: str, notebook: str | None = None) -> Context:
@@ -107,18 +105,6 @@ def indexed(store: Store, word: str) -> int:
     """How many messages the index finds."""
     asked = query(grams_of(word), "AND")
     return len(store._rows("SELECT rowid FROM said WHERE said MATCH ?", asked))
-
-
-def test_an_older_file_can_be_searched_once_it_is_opened(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:11])
-        with Store(path) as store:
-            old_message(store, old_context(store).id, 1, "Where is the needle?")
-    with Store(path) as store:
-        (hit,) = store.contexts(search="needle").items
-        assert hit.model_dump()["snippet"] == "Where is the needle?"
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_context_knows_the_kernel_that_made_it(store: Store, context: Context)
     with store.transaction() as tx:
         tx.set_owner(context.id, "ada", "kernel-1")
     other = store.save_context(Context())
-    assert (store.maker(context.id), store.maker(other.id)) == ("kernel-1", None)
+    assert (store.made_by_kernel(context.id), store.made_by_kernel(other.id)) == ("kernel-1", None)
 
 
 def test_the_contexts_of_one_notebook_are_listed(store: Store) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.events import Event, ReasoningStreamed, TextStreamed
-from cowork_jupyter.store import Store, StoreError, stream_buffer
+from cowork_jupyter.store import Store, StoreError
+from cowork_jupyter.store import journal as streaming
 from cowork_jupyter.store.journal import Journal
 
 from .appending import notice
@@ -63,7 +64,7 @@ def test_what_is_written_is_stored_soon_and_by_itself(journal: Journal) -> None:
 def test_the_first_words_wait_for_nobody_and_nobody_waits_for_them(
     journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(streaming, "PIECE_SECONDS", PATIENCE)
     journal.stream(TextStreamed, "now", "c", "j", None, at_once=True)
     assert text_of(journal) == "now"
     elsewhere = sqlite3.connect(path, isolation_level=None)
@@ -83,7 +84,7 @@ def test_what_comes_within_a_moment_becomes_one_event(
 ) -> None:
     write(journal, "first")
     wait_until(lambda: text_of(journal) == "first")
-    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(streaming, "PIECE_SECONDS", PATIENCE)
     write(journal, *"abc")
     journal.stream(ReasoningStreamed, "hm", "c", "j", None)
     write(journal, *"def")
@@ -96,7 +97,7 @@ def test_what_comes_within_a_moment_becomes_one_event(
 def test_the_log_keeps_the_order_in_which_things_were_said(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(streaming, "PIECE_SECONDS", PATIENCE)
     for number in range(50):
         write(journal, f"{number} ")
         journal.record("c", notice())
@@ -108,7 +109,7 @@ def test_the_log_keeps_the_order_in_which_things_were_said(
 def test_a_transaction_that_fails_loses_no_text(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(streaming, "PIECE_SECONDS", PATIENCE)
     write(journal, "a")
     wait_until(lambda: text_of(journal) == "a")
     write(journal, "b")
@@ -146,7 +147,7 @@ def test_many_threads_write_and_each_word_is_stored_once(journal: Journal) -> No
 def test_while_another_process_writes_the_text_waits_and_reading_goes_on(
     journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_buffer, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(streaming, "_TRY_AGAIN", 0.01)
     journal.record("c", notice())
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -164,7 +165,7 @@ def test_while_another_process_writes_the_text_waits_and_reading_goes_on(
 def test_who_writes_on_is_told_that_the_disk_is_full(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_buffer, "_TRY_AGAIN", 0.01)
+    monkeypatch.setattr(streaming, "_TRY_AGAIN", 0.01)
     with journal.store._database.alone() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count={pages + 1}")
@@ -188,7 +189,7 @@ def test_closing_stores_what_is_left(
 ) -> None:
     write(journal, "a")
     wait_until(lambda: text_of(journal) == "a")
-    monkeypatch.setattr(stream_buffer, "PIECE_SECONDS", PATIENCE)
+    monkeypatch.setattr(streaming, "PIECE_SECONDS", PATIENCE)
     write(journal, "b")
     journal.close()
     with Store(path) as store:

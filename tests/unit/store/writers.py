@@ -10,7 +10,7 @@ from time import sleep
 from cowork_jupyter.domain.contexts import Job
 from cowork_jupyter.domain.events import TextStreamed
 from cowork_jupyter.domain.messages import Message
-from cowork_jupyter.store import Store
+from cowork_jupyter.store import Store, search
 
 from .appending import append_event, append_message
 
@@ -45,3 +45,14 @@ def open_store(path: Path, start: Connection) -> None:
     start.recv()
     with Store(path) as store:
         store.contexts()
+
+
+def stop_within_import(path: Path, ready: Connection) -> None:
+    """Bring an old file up to date, and be killed just before the end."""
+
+    def stop(*_: object) -> None:
+        ready.send(True)
+        sleep(60)
+
+    search.add_context = stop  # type: ignore[assignment]
+    Store(path)

@@ -14,9 +14,8 @@ from traitlets.config import Config
 
 from cowork_jupyter.checkpoints import checkpoint_folder
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.scan import Exclusions
 from cowork_jupyter.checkpoints.store import CheckpointStore
-from cowork_jupyter.checkpoints.workspace_state import WorkspaceState
+from cowork_jupyter.checkpoints.workspace_state import Exclusions, WorkspaceState
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.doctor_checks import examine
