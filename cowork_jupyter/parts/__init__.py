@@ -14,6 +14,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "suggestions": (),  # code or text for one cell, asked for by a gesture
     "acp": (),  # editors that drive the agent over the Agent Client Protocol
     "external_agents": (),  # agents of others, to which tasks are handed over
+    "mcp_server": (),  # our tools for agents of others, over MCP
     "metrics": (),  # Prometheus metrics and Jupyter events for operators
 }
 """Each with the parts that it needs."""

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, Unpack, cast
 from ..agents.agent import AgentFactory
 from ..agents.ask.inquiries import Inquiries
 from ..agents.delegation import check_delegation
-from ..agents.guests import McpGuests
 from ..agents.jobs import Jobs
 from ..agents.log import RunLog
 from ..agents.mentions.commands import (
@@ -372,16 +371,6 @@ class CoworkService:
             return check_delegation(role, delegates, parameters, ruling)
         found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
         return self.factory.tools.gate.check(log, found, parameters).decision()
-
-    def mcp_guests(
-        self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
-    ) -> McpGuests:
-        """Lets foreign agents call our tools, in conversations of that owner's.
-
-        A `policy` holds rules for their calls only.
-        """
-        rules = self.rules.read_policy(policy)
-        return McpGuests(self.factory, self.jobs, self.inquiries, role, owner, rules)
 
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""

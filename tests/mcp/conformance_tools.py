@@ -13,9 +13,9 @@ from jupyter_server.auth.identity import IdentityProvider, User
 from pydantic import BaseModel, ConfigDict, Field
 from tornado.web import RequestHandler
 
-from cowork_jupyter.agents.ask import guest_approver
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
+from cowork_jupyter.parts.mcp_server import guest_approver
 from cowork_jupyter.tools import registry
 from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 
@@ -134,7 +134,7 @@ class Anybody(IdentityProvider):
 
 
 def _load_jupyter_server_extension(_app: Any) -> None:
-    from cowork_jupyter.mcp.server import protocol
+    from cowork_jupyter.parts.mcp_server import protocol
 
     guest_approver._DRAIN_SECONDS = (
         60.0  # the suite wants to hear all of them, on a busy machine too

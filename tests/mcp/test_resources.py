@@ -21,6 +21,7 @@ from cowork_jupyter.domain.message_data import TextData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
+from cowork_jupyter.parts.mcp_server.guests import guests_of
 from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench
@@ -224,7 +225,7 @@ async def test_a_server_of_an_untrusted_folder_is_not_reached(
 async def test_they_are_not_ours_to_offer_to_guests(bench: Bench, log: Path) -> None:
     configure(bench, library=library(log))
     await bench.service.mcp.connection("library").client()
-    offered = [one.name for one in bench.service.mcp_guests(AgentRole.ACTOR).tools()]
+    offered = [one.name for one in guests_of(bench.service, AgentRole.ACTOR).tools()]
     assert "read_file" in offered
     assert not {"list_resources", "read_resource"} & set(offered)
 

@@ -22,7 +22,7 @@ from ..._version import __version__
 from ...domain.errors import CoworkError, InvalidInput
 from ...service.parts import installed_parts
 from ..config import Cowork, log_below
-from . import connect, doctor, guidance, record, runs, serve, storage
+from . import doctor, guidance, record, runs, storage
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -37,8 +37,6 @@ COMMANDS = (
     guidance.add_memory,
     guidance.add_skills,
     storage.add_to,
-    serve.add_mcp,
-    connect.add_to,
     doctor.add_to,
 )
 _LOG_LEVELS = {"--debug": logging.DEBUG, "--verbose": logging.INFO}

@@ -25,7 +25,6 @@ from ..service_thread import ServiceThread, run_in
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
-from .mcp import McpHandler
 from .sockets import EventsSocket, PageSocket
 from .tabs import Tab, Tabs, real_path, workspace_path
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from ...domain.cell_commands import CellCommand
     from ...domain.health import Problem
     from ...domain.settings import Settings
-    from ...mcp.server.http import HttpSessions
     from ...service.parts import ServerObserver
     from ...service.service import CoworkService
     from .cell_marks import CellMarks
@@ -58,7 +56,6 @@ class CoworkExtension(ExtensionApp):
     handlers = [
         (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
         (r"/cowork/ws", PageSocket),
-        (r"/cowork/mcp", McpHandler),
         *(handler for part in installed_parts() for handler in part.handlers()),
         (r"/cowork/.*", ApiHandler),  # all that is nothing else
     ]
@@ -73,7 +70,6 @@ class CoworkExtension(ExtensionApp):
     _making = threading.Lock()
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
-    _http_sessions: HttpSessions | None = None
     _awake: KeepAwake | None = None
 
     @property
@@ -267,20 +263,10 @@ class CoworkExtension(ExtensionApp):
         except TraitError:
             return ""
 
-    @property
-    def http_sessions(self) -> HttpSessions:
-        if self._http_sessions is None:
-            from ...mcp.server.http import HttpSessions
-
-            self._http_sessions = HttpSessions()
-        return self._http_sessions
-
     async def stop_extension(self) -> None:
         """Store running jobs as interrupted before the server ends."""
         if self._service is None or not self.thread.is_alive:
             return
-        if self._http_sessions is not None:
-            await self.thread.run(self._http_sessions.close())
         if self._awake is not None:
             self._awake.stop()
         await self.thread.run(self._service.close())

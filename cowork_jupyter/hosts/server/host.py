@@ -9,7 +9,6 @@ from ...api.calls import Host
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Sequence
 
-    from ...mcp.server.http import HttpSessions
     from ...service.parts import ServerObserver
     from ...service.service import CoworkService
     from ..service_thread import ServiceThread
@@ -38,10 +37,6 @@ class ServerHost(Host, Protocol):
 
     async def in_jupyter(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work on Jupyter's own objects, which belong to its loop."""
-
-    @property
-    def http_sessions(self) -> HttpSessions:
-        """MCP sessions of external agents."""
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
         """Show a tab the agent's changes in notebooks that it has just opened."""

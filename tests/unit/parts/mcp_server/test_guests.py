@@ -11,14 +11,14 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.ask.user import Ruling
-from cowork_jupyter.agents.guests import MAX_RESULT_SIZE, McpGuests
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
-from cowork_jupyter.mcp.server.tool_host import GuestCaller
+from cowork_jupyter.parts.mcp_server.guests import MAX_RESULT_SIZE, McpGuests, guests_of
+from cowork_jupyter.parts.mcp_server.tool_host import GuestCaller
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
@@ -72,7 +72,7 @@ async def statuses(service: CoworkService) -> list[JobStatus]:
 async def test_calls_one_after_the_other_are_recorded_in_one_conversation(
     service: CoworkService,
 ) -> None:
-    desk = service.mcp_guests(AgentRole.PLANNER, owner="ada")
+    desk = guests_of(service, AgentRole.PLANNER, owner="ada")
     for _ in range(2):
         assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
     (context,) = conversations(service)
@@ -84,7 +84,7 @@ async def test_calls_one_after_the_other_are_recorded_in_one_conversation(
 
 
 async def test_a_call_that_waits_holds_up_no_other(service: CoworkService) -> None:
-    desk = service.mcp_guests(AgentRole.ACTOR)
+    desk = guests_of(service, AgentRole.ACTOR)
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
@@ -96,7 +96,7 @@ async def test_a_call_that_waits_holds_up_no_other(service: CoworkService) -> No
 async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     service: CoworkService,
 ) -> None:
-    desk = service.mcp_guests(AgentRole.ACTOR)
+    desk = guests_of(service, AgentRole.ACTOR)
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
     await service.jobs.cancel(str(request.job_id))
@@ -108,7 +108,7 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
 
 
 async def test_calls_of_a_guest_are_not_taken_up_by_our_own_agent(service: CoworkService) -> None:
-    asking = asyncio.create_task(call(service.mcp_guests(AgentRole.ACTOR), "update_file", **CHANGE))
+    asking = asyncio.create_task(call(guests_of(service, AgentRole.ACTOR), "update_file", **CHANGE))
     job_id = (await waiting(service)).job_id
     assert job_id
     await service.jobs.cancel(job_id)
@@ -119,7 +119,7 @@ async def test_calls_of_a_guest_are_not_taken_up_by_our_own_agent(service: Cowor
 
 
 async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
-    desk = service.mcp_guests(AgentRole.ACTOR)
+    desk = guests_of(service, AgentRole.ACTOR)
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     await waiting(service)
     change.cancel()
@@ -131,14 +131,14 @@ async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
 
 async def test_the_role_is_the_most_whatever_the_user_allows(service: CoworkService) -> None:
     service.rules.add(Effect.ALLOW, "update_file", Scope.GLOBAL)
-    desk = service.mcp_guests(AgentRole.PLANNER)
+    desk = guests_of(service, AgentRole.PLANNER)
     with pytest.raises(CoworkError, match="planner may not use update_file"):
         await call(desk, "update_file", **CHANGE)
     assert (service.settings.workspace / "a.txt").read_text() == "one\n"
 
 
 async def test_a_removed_conversation_is_begun_anew(service: CoworkService) -> None:
-    desk = service.mcp_guests(AgentRole.PLANNER)
+    desk = guests_of(service, AgentRole.PLANNER)
     await call(desk, "read_file", path="a.txt")
     (first,) = conversations(service)
     await service.conversations.delete(first.id)
@@ -149,7 +149,7 @@ async def test_a_removed_conversation_is_begun_anew(service: CoworkService) -> N
 
 async def test_only_what_is_ours_and_not_denied_is_offered(service: CoworkService) -> None:
     service.rules.add(Effect.DENY, "grep", Scope.GLOBAL)
-    offered = {tool.name for tool in service.mcp_guests(AgentRole.TESTER).tools()}
+    offered = {tool.name for tool in guests_of(service, AgentRole.TESTER).tools()}
     assert {"read_file", "execute_command"} <= offered
     assert not offered & {"grep", "update_file", "create_file"}
 
@@ -157,13 +157,13 @@ async def test_only_what_is_ours_and_not_denied_is_offered(service: CoworkServic
 async def test_a_long_result_is_cut_and_says_so(service: CoworkService) -> None:
     lines = "".join(f"line {number} of many\n" for number in range(20_000))
     (service.settings.workspace / "a.txt").write_text(lines)
-    desk = service.mcp_guests(AgentRole.PLANNER)
+    desk = guests_of(service, AgentRole.PLANNER)
     result = await call(desk, "grep", pattern="many", path="a.txt")
     assert estimate_tokens(result.text) <= MAX_RESULT_SIZE
 
 
 async def test_a_name_is_only_a_name(service: CoworkService) -> None:
-    desk = service.mcp_guests(AgentRole.PLANNER)
+    desk = guests_of(service, AgentRole.PLANNER)
     await call(desk, "read_file", guest="\x1b[2J" + "x" * 500, path="a.txt")
     (context,) = conversations(service)
     assert "\x1b" not in context.title

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.agents.ask import guest_approver as module
-from cowork_jupyter.agents.ask.guest_approver import GuestApprover, reporting_progress
 from cowork_jupyter.agents.ask.inquiries import Inquiries
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.mcp.server.tool_host import GuestCaller
+from cowork_jupyter.parts.mcp_server import guest_approver as module
+from cowork_jupyter.parts.mcp_server.guest_approver import GuestApprover, reporting_progress
+from cowork_jupyter.parts.mcp_server.tool_host import GuestCaller
 
 pytestmark = pytest.mark.asyncio
 

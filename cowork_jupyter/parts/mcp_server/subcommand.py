@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...domain.roles import AgentRole
-from .command import INTERRUPTED, SUCCESS, open_service
+from ...hosts.cli.command import INTERRUPTED, SUCCESS, open_service
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
+    from ...hosts.cli.command import Commands
+    from ...hosts.config import Cowork
     from ...service.service import CoworkService
-    from ..config import Cowork
-    from .command import Commands
 
 
 def add_mcp(commands: Commands) -> None:
@@ -40,8 +40,8 @@ def add_mcp(commands: Commands) -> None:
 
 
 def run_mcp(config: Cowork, arguments: Namespace) -> int:
-    from ...mcp.server.tool_host import check_installed
     from ...policy.settings_file import read_policy
+    from .tool_host import check_installed
 
     check_installed()
     policy = read_policy(arguments.policy) if arguments.policy else None
@@ -51,12 +51,13 @@ def run_mcp(config: Cowork, arguments: Namespace) -> int:
 
 
 async def _serve(settings: Settings, role: str, policy: dict[str, Any] | None) -> None:
-    from ...mcp.server.protocol import serve
+    from .guests import guests_of
+    from .protocol import serve
 
     async with open_service(settings) as service:
         _close_on_signal(service)
         chosen = service.role_catalog.chosen(role)
-        await serve(service.mcp_guests(chosen, policy=policy))
+        await serve(guests_of(service, chosen, policy=policy))
 
 
 def _close_on_signal(service: CoworkService) -> None:

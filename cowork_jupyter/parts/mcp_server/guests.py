@@ -8,36 +8,51 @@ call is decided, asked about, recorded and stored as usual, and the user can sto
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..domain.contexts import Context, Job, JobKind, JobStatus
-from ..domain.errors import CoworkError, NotFound
-from ..domain.message_data import TextData
-from ..domain.messages import Message, TextPart
-from ..domain.replies import ToolCall
-from ..domain.roles import AgentRole
-from ..llm.tokens import cut_middle, estimate_tokens
-from ..mcp.server.tool_host import GuestCaller
-from ..policy.rules import Rule
-from ..policy.visible import visible
-from ..tools.base import Tool, ToolResult
-from ..tools.kernel.scratch import require_notebook
-from ..tools.registry import ToolRegistry
-from .agent import AgentFactory
-from .ask.guest_approver import GuestApprover, Say, reporting_progress
-from .ask.inquiries import Inquiries
-from .jobs import Jobs
-from .log import RunLog
-from .run.call_log import CallRecord
-from .run.outcome import Outcome
-from .run.tool_runner import ToolRunner
+from ...agents.agent import AgentFactory
+from ...agents.ask.inquiries import Inquiries
+from ...agents.jobs import Jobs
+from ...agents.log import RunLog
+from ...agents.run.call_log import CallRecord
+from ...agents.run.outcome import Outcome
+from ...agents.run.tool_runner import ToolRunner
+from ...domain.contexts import Context, Job, JobKind, JobStatus
+from ...domain.errors import CoworkError, NotFound
+from ...domain.message_data import TextData
+from ...domain.messages import Message, TextPart
+from ...domain.replies import ToolCall
+from ...domain.roles import AgentRole
+from ...llm.tokens import cut_middle, estimate_tokens
+from ...policy.rules import Rule
+from ...policy.visible import visible
+from ...service.service import CoworkService
+from ...tools.base import Tool, ToolResult
+from ...tools.kernel.scratch import require_notebook
+from ...tools.registry import ToolRegistry
+from .guest_approver import GuestApprover, Say, reporting_progress
+from .tool_host import GuestCaller
 
 MAX_RESULT_SIZE = 20_000
 """Tokens per result; some clients take little more."""
 _MAX_NAME_LENGTH = 60
+
+
+def guests_of(
+    service: CoworkService,
+    role: AgentRole,
+    owner: str = "",
+    policy: Mapping[str, Any] | None = None,
+) -> McpGuests:
+    """Lets foreign agents call our tools, in conversations of that owner's.
+
+    A `policy` holds rules for their calls only.
+    """
+    rules = service.rules.read_policy(policy)
+    return McpGuests(service.factory, service.jobs, service.inquiries, role, owner, rules)
 
 
 class McpGuests:

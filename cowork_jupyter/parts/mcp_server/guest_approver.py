@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from ...agents.ask.inquiries import Inquiries
+from ...agents.ask.user import Approver, PermissionRequest, Ruling
+from ...agents.log import RunLog
 from ...domain.events import Choice
-from ...mcp.server.tool_host import Ask, Consent, GuestCaller, Tell
 from ...policy.visible import spell_hidden
-from ..log import RunLog
-from .inquiries import Inquiries
-from .user import Approver, PermissionRequest, Ruling
+from .tool_host import Ask, Consent, GuestCaller, Tell
 
 REPEAT_SECONDS = 5.0
 """Seconds of silence after which the last message is repeated."""

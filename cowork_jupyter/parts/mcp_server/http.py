@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
+from ...service.service import CoworkService
 from .protocol import server_for
 from .tool_host import ToolHost
 
@@ -55,7 +56,8 @@ class McpEndpoint:
 
 
 class HttpSessions:
-    def __init__(self) -> None:
+    def __init__(self, service: CoworkService) -> None:
+        service.closing.push_async_callback(self.close)
         self._endpoints: dict[Hashable, McpEndpoint] = {}
 
     def endpoint(self, whose: Hashable, host: Callable[[], ToolHost]) -> McpEndpoint:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.domain.test_health import hide_package
 
-from .terminals import run_here
+from ...hosts.cli.terminals import run_here
 
 
 def test_without_the_package_it_says_which_is_needed(

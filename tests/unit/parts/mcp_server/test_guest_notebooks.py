@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.guests import McpGuests
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.mcp_server.guests import McpGuests, guests_of
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
@@ -65,7 +65,7 @@ async def service(tmp_path: Path, kernel: HomeKernel) -> AsyncIterator[CoworkSer
 
 @pytest.fixture
 def desk(service: CoworkService) -> McpGuests:
-    return service.mcp_guests(AgentRole.ACTOR)
+    return guests_of(service, AgentRole.ACTOR)
 
 
 @pytest.mark.parametrize("confined", [True, False])

@@ -13,7 +13,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-from .handler import ApiHandler
+from ...hosts.server.handler import ApiHandler
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -45,7 +45,7 @@ class McpHandler(ApiHandler):
         caller = await self.authorize("execute")
         if self.request.method not in _METHODS:
             raise web.HTTPError(405, "This address supports only GET, POST and DELETE.")
-        from ...mcp.server.tool_host import check_installed
+        from .tool_host import check_installed
 
         check_installed()
         await self.extension.load()
@@ -61,11 +61,14 @@ class McpHandler(ApiHandler):
 
     async def _handle(self, caller: Caller) -> None:
         """Runs in the service's thread; I/O is passed on to Jupyter's loop."""
+        from .guests import guests_of
+        from .http import HttpSessions
+
         service, role = self.extension.service, self._role()
         # A caller with only the server's token gets another name each time.
         whose = "" if self.token_authenticated else caller.name
-        endpoint = self.extension.http_sessions.endpoint(
-            (whose, role), lambda: service.mcp_guests(role, caller.name)
+        endpoint = service.of(HttpSessions).endpoint(
+            (whose, role), lambda: guests_of(service, role, caller.name)
         )
         in_jupyter = self.extension.in_jupyter
         await endpoint.handle(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from jupyter_core.paths import jupyter_runtime_dir
 
-from cowork_jupyter.hosts.cli.mcp_clients import CLIENTS
+from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS
 
-from .terminals import run_here
+from ...hosts.cli.terminals import run_here
 
 URL = "http://localhost:8888/cowork/mcp?role=planner"
 BEARER = "Bearer ${JUPYTER_TOKEN}"

@@ -12,13 +12,13 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from ...domain.errors import InvalidInput
 from ...domain.roles import AgentRole
-from .command import SUCCESS
+from ...hosts.cli.command import SUCCESS
 from .mcp_clients import CLIENTS, TOKEN_VARIABLE, Access, McpClient, write
 
 if TYPE_CHECKING:
     from ...domain.settings import Settings
-    from ..config import Cowork
-    from .command import Commands
+    from ...hosts.cli.command import Commands
+    from ...hosts.config import Cowork
 
 _FOUND = "the one that was found"
 
@@ -80,7 +80,7 @@ def _read_config(client: McpClient) -> str:
 
 def _access(config: Cowork, arguments: Namespace) -> Access:
     """Address of a running server, or a command that starts a process of ours if there is none."""
-    from ...mcp.server.tool_host import check_installed
+    from .tool_host import check_installed
 
     server = _server_at(arguments.url) if arguments.url else _running_here()
     if not arguments.url:  # a remote server has other packages and roles

@@ -33,7 +33,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from .. import TASKS
+from ...mcp import TASKS
 from .tool_host import Consent, GuestCaller, Tell
 
 ALLOW, DENY = "allow", "deny"
