@@ -40,8 +40,8 @@ _ERRORS |= {"Unavailable"}
 _ELSEWHERE = {"hosts/cli", "hosts/kernel", "llm", "parts/acp", "workspace"}
 """Folders whose errors are read by editors, at the terminal, below a cell, or by a model."""
 _CARRIER = re.compile(rf"\b(?:{'|'.join([*_SHOWN, *_FORM, *_ERRORS])})\(")
-_LOCAL_MODELS = "llm/local/"
-"""Its errors appear in the panel, unlike those of `llm` beside it."""
+_COMMANDS = ("/subcommand.py", "/commands.py", "/connect.py")
+"""Files of parts that only the command line reads."""
 
 
 def of_browser() -> dict[str, list[str]]:
@@ -62,7 +62,7 @@ def of_server() -> Iterator[str]:
         folder = path.relative_to(ROOT / "cowork_jupyter").as_posix()
         shown = _SHOWN | (_FORM if folder.startswith("workflows/") else {})
         elsewhere = folder.startswith(tuple(f"{name}/" for name in _ELSEWHERE))
-        is_read_here = folder.startswith(_LOCAL_MODELS) or not elsewhere
+        is_read_here = not elsewhere and not folder.endswith(_COMMANDS)
         source = path.read_text()
         for node in ast.walk(ast.parse(source)) if _CARRIER.search(source) else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):

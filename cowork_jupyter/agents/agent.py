@@ -16,8 +16,6 @@ from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import Settings, ToolProtocol
-from ..guidance.skill_tool import body_of, guidance_of
-from ..guidance.skills import Skills
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
 from ..llm.conversation import VisionSupport
@@ -79,7 +77,6 @@ class AgentFactory:
     pool: WorkerPool = field(default_factory=AsyncioPool)
     mcp: McpServers | None = None
     watch: ResourceWatch | None = None
-    skills: Skills = field(default_factory=Skills)
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     day: DayAccount | None = None
 
@@ -259,12 +256,12 @@ class _AgentRun:
 
     def _skill_text(self, name: str, room: int) -> str:
         try:
-            skill = self.factory.skills.open(name)
+            skill = self.factory.prompts.guidance.open_skill(name)
         except NotFound as gone:  # switched off, or changed, since it was called
             return f"The user asked for the skill '{name}'. {gone.message}"
         count = self.factory.llm.counter
-        text = head_of(body_of(skill), room, count)
-        self.log.event(GuidanceUsed(items=[guidance_of(skill, count(text))]))
+        text = head_of(skill.text, room, count)
+        self.log.event(GuidanceUsed(items=[skill.used(count(text))]))
         return f"The user asked for the skill '{name}'. Follow it:\n\n{text}\n\n"
 
     def _runner(self, session: ModelSession) -> ToolRunner:

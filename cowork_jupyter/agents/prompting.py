@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from ..domain.contexts import Context
-from ..domain.guidance import GuidanceText
 from ..domain.roles import AgentRole
 from ..domain.settings import ProfileChoice, PromptProfile, Settings, ToolProtocol
-from ..guidance.skill_tool import READ_SKILL
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
 from ..llm.code_reply import RUN_CODE
 from ..llm.frames import Frames
@@ -22,19 +20,12 @@ from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
 from ..workflows import Template, Templates
 from .external import ExternalAgents, NoExternalAgents
+from .guidance import READ_SKILL, AllGuidance
 from .run.answer_form import AnswerForm
 
 _THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
 """What small models are told about first: their code does most of the rest."""
 MAX_TEMPLATES = 3
-
-
-class GuidanceFinder(Protocol):
-    def texts(
-        self, role: AgentRole, context: Context, request: str, profile: PromptProfile
-    ) -> Iterable[GuidanceText]:
-        """What of it goes into a prompt. A thin prompt has little room."""
-        ...
 
 
 @dataclass
@@ -44,7 +35,7 @@ class PromptSources:
     templates: Templates = field(default_factory=Templates)
     frames: Frames = field(default_factory=Frames)
     externals: ExternalAgents = field(default_factory=NoExternalAgents)
-    guidance: Sequence[GuidanceFinder] = ()
+    guidance: AllGuidance = field(default_factory=AllGuidance)
 
     def parts(
         self,
@@ -79,8 +70,7 @@ class PromptSources:
             templates=[template.outline for template in self.fitting_templates(role, request)],
             guidance=[
                 text
-                for finder in self.guidance
-                for text in finder.texts(role, context, request, profile)
+                for text in self.guidance.texts(role, context, request, profile)
                 if openers or text.about.kind != "skill"
             ],
             frame=self.frames.of(context.id),

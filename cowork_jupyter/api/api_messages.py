@@ -82,13 +82,13 @@ async def send_message(call: Call) -> BaseModel:
 def command_of(call: Call, content: str) -> Command | None:
     """The command in a message, if it is one."""
     servers = call.service.mcp.names()
-    skills = call.service.skills
+    guidance = call.service.guidance
     return parse_command(
         content,
         call.service.role_catalog.all(),
         call.service.workflows.current(),
         servers,
-        lambda: [skill.name for skill in skills.usable()],
+        lambda: [skill.name for skill in guidance.skills()],
     )
 
 

@@ -11,6 +11,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "local_models": (),  # models on this machine, downloaded and served
     "passthrough": (),  # the connected model for other programs, over the OpenAI API
     "dask": ("tables",),  # steps of plans on a Dask cluster
+    "instructions": (),  # AGENTS.md and its like; prompts have them in this order
+    "skills": (),  # how-tos that agents open when they fit
+    "memory": (),  # what is remembered about a workspace
     "suggestions": (),  # code or text for one cell, asked for by a gesture
     "acp": (),  # editors that drive the agent over the Agent Client Protocol
     "external_agents": (),  # agents of others, to which tasks are handed over

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from ..agents.external import ExternalAgents
+    from ..agents.guidance import GuidanceFinder
     from ..agents.pool import WorkerPool
+    from ..domain.contexts import Job
     from ..domain.events import Event
     from ..domain.operations import Operation
     from ..domain.settings import Settings
     from ..effects.evaluation import MeasureFile
     from ..llm.client import LanguageModel, LocalLanguageModel
+    from ..policy.trust import Trust
+    from ..store.journal import Journal
     from ..tools.base import Tool
     from ..tools.registry import ToolRegistry
 
@@ -58,6 +62,9 @@ class Part:
     """Serves a file of weights on this machine."""
     add_commands: Callable[[_SubParsersAction[ArgumentParser]], None] | None = None
     """Of `jupyter cowork`."""
+    guidance: Callable[[Settings, Trust], GuidanceFinder] | None = None
+    """What agents are told; what a workspace brings must be trusted first."""
+    on_job_ended: Callable[[Settings, Journal, Job], None] | None = None
     routes: str = ""
     """The module whose import registers endpoints."""
     external_agents: Callable[[Settings], ExternalAgents] | None = None
@@ -118,6 +125,11 @@ def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLa
         code="no_model",
         retryable=False,
     )
+
+
+def guidance_of_parts(settings: Settings, trust: Trust) -> list[GuidanceFinder]:
+    found = (part.guidance for part in installed_parts())
+    return [make(settings, trust) for make in found if make]
 
 
 def register_routes() -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, Unpack, cast
 from ..agents.agent import AgentFactory
 from ..agents.ask.inquiries import Inquiries
 from ..agents.delegation import check_delegation
+from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
 from ..agents.log import RunLog
 from ..agents.mentions.commands import (
@@ -48,10 +49,6 @@ from ..domain.messages import ImagePart, Message
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
-from ..guidance.first_instructions import first_instructions
-from ..guidance.instructions import FILE_NAME, InstructionFinder
-from ..guidance.memory import WorkspaceMemory
-from ..guidance.skills import Skills
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompts
 from ..llm.model_probe import ModelProbe
 from ..mcp.client.servers import McpServers
@@ -60,7 +57,6 @@ from ..policy.rulebook import RuleBook
 from ..policy.rules import DELEGATE
 from ..policy.trust import Trust
 from ..record import Audit, Export, ExportFormat, Redactor, audit, export, read_log
-from ..record.memory import MemoryProposals
 from ..roles import RoleCatalog
 from ..store.journal import Journal
 from ..workflows import Template, WorkflowCatalog
@@ -68,6 +64,7 @@ from .connections import Connections, CurrentModel
 from .conversations import Conversations
 from .health import describe
 from .new_jobs import JobTerms, NewJobs
+from .parts import installed_parts
 
 logger = logging.getLogger(__name__)
 S = TypeVar("S")
@@ -96,13 +93,9 @@ class CoworkService:
     probe: ModelProbe
     mcp: McpServers
     prompts: BasePrompts
-    instructions: InstructionFinder
-    skills: Skills
     role_catalog: RoleCatalog
     rules: RuleBook
     trust: Trust
-    memory: WorkspaceMemory
-    proposals: MemoryProposals
     closing: AsyncExitStack
     _of_parts: dict[object, object] = field(default_factory=dict)
 
@@ -111,13 +104,19 @@ class CoworkService:
         made = self._of_parts.get(kind) or self._of_parts.setdefault(kind, kind(self))
         return cast("S", made)
 
+    @property
+    def guidance(self) -> AllGuidance:
+        return self.factory.prompts.guidance
+
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
         await self.closing.aclose()
 
     def job_ended(self, job: Job) -> None:
         """Start the next job with queued messages that no turn of this one has read."""
-        self.proposals.job_ended(job)
+        for part in installed_parts():
+            if part.on_job_ended:
+                part.on_job_ended(self.settings, self.journal, job)
         self.checkpoints.recorder.job_ended(job.id)
         if self.factory.watch:
             self.factory.watch.job_ended(job.id)
@@ -155,13 +154,6 @@ class CoworkService:
     def redactor(self) -> Redactor:
         """Removes secrets from files that are given to others."""
         return Redactor.of(self.settings, self.connections.secrets())
-
-    def start_instructions(self, *, show: bool) -> tuple[str, str]:
-        """Write a first `AGENTS.md`, trusted at once; or only show it."""
-        text = first_instructions(self.factory.tools.workspace)
-        if not show:
-            self.trust.add(self.instructions.create(text))
-        return FILE_NAME, text
 
     def roles(self) -> list[RoleView]:
         permitted = self.factory.tools.registry.permitted
@@ -229,7 +221,7 @@ class CoworkService:
         """
         call = parse_prompt_call(text, self.mcp.names())
         prompt = await fetch_prompt(call, self.mcp) if call else None
-        skill, said = parse_skill_call(text, self.skills)
+        skill, said = parse_skill_call(text, self.guidance.skills())
         return self.send_message(
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
         )

@@ -15,8 +15,8 @@ from ..agents.agent import AgentFactory, ModelAccess
 from ..agents.ask.gate import Gate
 from ..agents.ask.inquiries import AttendedInquiries, Inquiries
 from ..agents.ask.user import Nobody
+from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
-from ..agents.log import RunLog
 from ..agents.mentions.completion import Completion
 from ..agents.plan.plans import Plans
 from ..agents.plan.reuse import Reuse
@@ -31,13 +31,8 @@ from ..checkpoints import Checkpoints, OpenDocuments, create_checkpoints
 from ..domain.events import Event
 from ..domain.operations import Observe, Operation
 from ..domain.redaction import LogRedaction
-from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..effects.silenced import SilencedWarnings
-from ..guidance.instructions import InstructionFinder
-from ..guidance.memory import WorkspaceMemory
-from ..guidance.skill_tool import SkillCatalogue, SkillTools
-from ..guidance.skills import Skills, SkillSwitches
 from ..llm.base_prompts import BasePrompts
 from ..llm.conversation import VisionSupport
 from ..llm.frames import Frames
@@ -50,9 +45,7 @@ from ..policy.pins import Pins
 from ..policy.rulebook import RuleBook, settings_offers
 from ..policy.rules import NETWORK, Effect, Scope
 from ..policy.trust import Trust
-from ..record import Redactor
 from ..record.changes import compare
-from ..record.memory import MemoryProposals
 from ..roles import RoleCatalog
 from ..roles.catalog import plugin_roles
 from ..store import Store
@@ -69,7 +62,14 @@ from .connections import Connections, CurrentModel, state_of
 from .conversations import Conversations
 from .new_jobs import NewJobs
 from .operation_log import JobWatch, log_operation
-from .parts import external_agents, measure_file, pool_for, rule_names, tools_of_parts
+from .parts import (
+    external_agents,
+    guidance_of_parts,
+    measure_file,
+    pool_for,
+    rule_names,
+    tools_of_parts,
+)
 from .retention import DeletedConversations, Retention
 from .service import CoworkService
 
@@ -129,7 +129,7 @@ def build_service(
         closing.push_async_callback(scratch.close)
     registry = tools_without_kernels if kernels is None else tools_with_kernels
     tools = registry(tools_of_parts(), confined=confined)
-    tools = tools.with_more(SkillTools(guidance.skills), tools.prepare)
+    tools = tools.with_more(guidance.of_parts.tools, tools.prepare)
 
     pool = pool_for(settings)
     closing.push_async_callback(pool.aclose)
@@ -171,7 +171,6 @@ def build_service(
         pool=pool,
         mcp=mcp,
         watch=watch,
-        skills=guidance.skills,
         roles=guidance.roles,
         day=day,
     )
@@ -205,22 +204,15 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current, guidance.roles.all, guidance.skills),
+        completion=Completion(workflows.current, guidance.roles.all, guidance.of_parts.skills),
         connections=connections,
         current_model=model,
         probe=probe,
         mcp=mcp,
         prompts=guidance.prompts,
-        instructions=guidance.instructions,
-        skills=guidance.skills,
         role_catalog=guidance.roles,
         rules=rules,
         trust=guidance.trust,
-        memory=guidance.memory,
-        proposals=MemoryProposals(
-            *(journal, guidance.memory, partial(_is_hidden, factory)),
-            mask=lambda text: Redactor.of(settings, connections.secrets()).clean(text),
-        ),
         closing=closing,
     )
     return service
@@ -266,29 +258,23 @@ class _Guidance:
     trust: Trust
     prompts: BasePrompts
     templates: Templates
-    skills: Skills
-    instructions: InstructionFinder
-    memory: WorkspaceMemory
     roles: RoleCatalog
+    of_parts: AllGuidance
 
     @classmethod
     def of(cls, settings: Settings) -> _Guidance:
         folder, own = settings.workspace, settings.data_dir
         trust = Trust(own / "trust.json", folder)
         trusts = trust.is_trusted
-        switches = SkillSwitches(settings.user_settings)
         guidance = cls(
             trust=trust,
             prompts=BasePrompts(own / "prompts", folder, trusts=trusts),
             templates=Templates(own / "templates", folder, trusts=trusts),
-            skills=Skills(folder, own / "skills", trusts, switches),
-            instructions=InstructionFinder(settings.user_settings.parent, folder, trusts),
-            memory=WorkspaceMemory(folder, trust, is_on=settings.memory != "off"),
             roles=RoleCatalog(own / "roles", folder, trusts=trusts, plugins=plugin_roles),
+            of_parts=AllGuidance(guidance_of_parts(settings, trust)),
         )
         trust.look_at(partial(settings_offers, folder))
-        texts = (guidance.prompts, guidance.templates, guidance.skills, guidance.instructions)
-        for source in (*texts, guidance.memory, guidance.roles):
+        for source in (guidance.prompts, guidance.templates, guidance.of_parts, guidance.roles):
             trust.look_at(source.offers)
         return guidance
 
@@ -299,7 +285,7 @@ class _Guidance:
             templates=self.templates,
             frames=Frames(settings.data_dir / "frames.key"),
             externals=external_agents(settings),
-            guidance=[self.instructions, SkillCatalogue(self.skills), self.memory],
+            guidance=self.of_parts,
         )
 
 
@@ -312,11 +298,6 @@ def _model_access(settings: Settings, model: CurrentModel, connections: Connecti
         KnownModels(models, connections.current, settings.context_size),
         connections.current,
     )
-
-
-def _is_hidden(factory: AgentFactory, path: str) -> bool:
-    log = RunLog(factory.journal, "", "", AgentRole.PLANNER)
-    return factory.tools.unasked_workspace(log, "read_file", path=path) is None
 
 
 def _with_ruled_network(settings: Settings, rules: RuleBook) -> Settings:

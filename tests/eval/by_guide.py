@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from cowork_jupyter.parts.memory.proposals import proposals
 from tests.unit.record.twice import WISH, carry_out, guide_in, settings_in, turns
 
 
@@ -29,8 +30,8 @@ async def _twice(folder: Path) -> tuple[tuple[int, int], tuple[int, int]]:
         job, asked, context_id = await carry_out(service)
         first = len(asked), turns(service, context_id)
         made = {*service.settings.workspace.rglob("*.*")} - there
-        (proposal,) = service.proposals.waiting()
-        service.proposals.keep(job.id, proposal.fingerprint)
+        (proposal,) = service.of(proposals).waiting()
+        service.of(proposals).keep(job.id, proposal.fingerprint)
         for path in made:
             if path.is_file():
                 path.unlink()

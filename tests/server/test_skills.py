@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.hosts.server.extension import CoworkExtension
 from tests.scripted import ScriptedServer, call, text
-from tests.unit.guidance.conftest import write_skill
+from tests.unit.parts.skills.conftest import write_skill
 
 from .api import Api
 
@@ -42,7 +42,7 @@ async def test_the_skills_are_listed(api: Api) -> None:
     assert [one["name"] for one in answer["items"]] == OURS
     joins = answer["items"][1]
     assert joins.pop("files") == ["reference.md"]
-    assert joins["path"].endswith("guidance/shipped/joins")
+    assert joins["path"].endswith("skills/shipped/joins")
     assert {key: joins[key] for key in joins if key not in ("path", "description")} == {
         "name": "joins",
         "source": "package",

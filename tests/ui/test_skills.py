@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.unit.guidance.conftest import write_skill
+from tests.unit.parts.skills.conftest import write_skill
 
 from .lab import TOKEN, LabServer
 from .patience import until

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.guidance.skills import Skills
+from cowork_jupyter.parts.skills.skills import Skills
 from tests.eval.asking import Attempt, code_in, run_script
 from tests.eval.questions import QUESTIONS, UNKNOWN, Question
 from tests.eval.tables import make_tables, write_tables

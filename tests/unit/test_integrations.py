@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.guidance.skill_files import parse_skill
+from cowork_jupyter.parts.skills.skill_files import parse_skill
 from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.registry import tools_with_kernels
 from tests.integrations import PLUGIN, SKILL, generated, main

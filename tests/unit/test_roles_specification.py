@@ -29,6 +29,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.prompt import read_prompt
+from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.notebook.state import CellState
 from cowork_jupyter.tools.registry import tools_without_kernels
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
@@ -41,7 +42,7 @@ pytestmark = pytest.mark.process
 READ, WRITE, CREATE, DELETE, EXECUTE = Permission
 PLANNER, ACTOR, COMMANDER, DESIGNER, REVIEWER, TESTER = AgentRole
 
-TOOLS = tools_without_kernels(confined=available_sandbox("auto") != "none")
+TOOLS = tools_without_kernels(tools_of_parts(), confined=available_sandbox("auto") != "none")
 CELLS = [CellState(f"cell-{number}", "code", f"x = {number}") for number in range(3)]
 WORKING_CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"path": "a.py"},

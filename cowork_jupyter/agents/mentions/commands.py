@@ -20,11 +20,11 @@ from typing import Any
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.messages import ImagePart
 from ...domain.roles import AgentRole
-from ...guidance.skills import Skills
 from ...mcp.client import offers
 from ...mcp.client.servers import McpServers
 from ...workflows import WorkflowRegistry
 from ...workflows.workflow import assigned
+from ..guidance import KnownSkill
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
 
@@ -101,11 +101,11 @@ def is_callable(name: str) -> bool:
     return bool(_COMMAND.fullmatch(f"/{name}"))
 
 
-def parse_skill_call(text: str, skills: Skills) -> tuple[str, str]:
+def parse_skill_call(text: str, skills: Iterable[KnownSkill]) -> tuple[str, str]:
     """The skill that a text begins with, and the rest; for where there are no other commands."""
     match = _COMMAND.match(text)
     rest = text[match.end() :].strip() if match else ""
-    if match and rest and match["name"] in (skill.name for skill in skills.usable()):
+    if match and rest and match["name"] in (skill.name for skill in skills):
         return match["name"], rest
     return "", text
 

@@ -19,13 +19,13 @@ from ...domain.effects import TableState
 from ...domain.errors import CoworkError
 from ...domain.message_data import MentionKind
 from ...domain.roles import AgentRole
-from ...guidance.skills import Skills
 from ...mcp.client import offers
 from ...mcp.client.connection import McpConnection
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
+from ..guidance import KnownSkill
 from .commands import is_callable
 from .scope import MentionScope
 from .syntax import column_text, path_text
@@ -152,7 +152,7 @@ class _Kept:
 class Completion:
     workflows: Callable[[], WorkflowRegistry]
     roles: Callable[[], Sequence[AgentRole]]
-    skills: Skills = field(default_factory=Skills)
+    skills: Callable[[], Sequence[KnownSkill]] = tuple
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(
@@ -227,8 +227,8 @@ class Completion:
             yield CompletionItem(text=f"/{workflow.name}", kind="workflow", title=workflow.title)
 
     def _skills(self) -> Iterator[CompletionItem]:
-        for skill in self.skills.usable():
-            title = skill.about.description[:80]
+        for skill in self.skills():
+            title = skill.description[:80]
             yield CompletionItem(text=f"/{skill.name}", kind="skill", title=title)
 
     def _keep(

@@ -22,7 +22,7 @@ from ..._version import __version__
 from ...domain.errors import CoworkError, InvalidInput
 from ...service.parts import installed_parts
 from ..config import Cowork, log_below
-from . import doctor, guidance, record, runs, storage
+from . import doctor, record, runs, storage
 from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
 COMMANDS = (
@@ -32,10 +32,7 @@ COMMANDS = (
     runs.add_check,
     record.add_audit,
     record.add_export,
-    guidance.add_init,
     record.add_save,
-    guidance.add_memory,
-    guidance.add_skills,
     storage.add_to,
     doctor.add_to,
 )

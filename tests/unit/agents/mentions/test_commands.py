@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.agents.guidance import KnownSkill
 from cowork_jupyter.agents.mentions.commands import (
     FollowSkill,
     InRole,
@@ -17,7 +18,6 @@ from cowork_jupyter.agents.mentions.commands import (
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guidance.skills import Skills
 from cowork_jupyter.mcp.client.offers import Prompt, PromptArgument
 from cowork_jupyter.workflows import WorkflowRegistry
 from cowork_jupyter.workflows.shipped import SHIPPED
@@ -91,7 +91,7 @@ def test_a_skill(workflows: WorkflowRegistry) -> None:
     ],
 )
 def test_where_there_is_no_other_command(text: str, called: tuple[str, str]) -> None:
-    assert parse_skill_call(text, Skills()) == called
+    assert parse_skill_call(text, [KnownSkill("joins", "")]) == called
 
 
 REVIEW = Prompt(

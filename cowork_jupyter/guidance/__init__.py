@@ -1,1 +1,0 @@
-"""Guidance of users and workspaces for agents: instructions, skills, memory."""
