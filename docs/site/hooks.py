@@ -13,6 +13,7 @@ from mkdocs.structure.pages import Page
 from docs.site import DRAWN, ROOT
 from docs.site.reference import generated_files
 
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 _LOADED = re.compile(r"<(?:script|img|iframe)[^>]+src=\"?https?:|<link[^>]+stylesheet[^>]+https?:")
 
 
@@ -45,6 +46,13 @@ def _documents() -> dict[str, str]:
 
 
 def _without_source_links(text: str) -> str:
-    """Links into the source tree become their words; those to pages lead to the pages."""
-    text = text.replace("](docs/", "](")
-    return re.sub(r"\[([^\]]+)\]\((?!https?:|#|security\.md)[^)]+\)", r"\1", text)
+    """Links to pages lead to the pages; those into the source tree become their words."""
+    return _LINK.sub(_page_link, text)
+
+
+def _page_link(link: re.Match[str]) -> str:
+    words, target = link.groups()
+    if target.startswith(("https:", "http:", "#")):
+        return link[0]
+    page = target.removeprefix("docs/")
+    return words if page == target else f"[{words}]({page})"

@@ -39,7 +39,7 @@ def test_card_and_panel_name_the_model_and_say_it_answers(
     shown = card(page, "Load sales.csv")
     expect(shown).to_contain_text("gpt-5-mini")
     page.locator(".jp-Notebook .jp-Cell").nth(4).scroll_into_view_if_needed()
-    screenshot(page, "connected")  # the picture in the README
+    screenshot(page, "connected")
     status = card(page, "Check connection")
     status.get_by_role("button", name="Check connection").click()
     expect(status.locator("[aria-live]")).to_contain_text("gpt-5-mini answers at")

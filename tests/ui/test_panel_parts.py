@@ -65,7 +65,7 @@ def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
     page.locator(".lm-Menu-item", has_text="Plan a change to this file").click()
     expect(field).to_have_value("Plan a change to `notes.md`: ")
     expect(field).to_be_focused()
-    page.locator(".jp-DirListing-item", has_text="images").click(button="right")
+    page.locator(".jp-DirListing-item", has_text="bikes").click(button="right")
     expect(page.locator(".lm-Menu-item", has_text="Open").first).to_be_visible()
     expect(page.locator(".lm-Menu-item", has_text="Plan a change")).to_have_count(0)
 
