@@ -22,12 +22,12 @@ from ..llm.conversation import VisionSupport
 from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
-from ..mcp.client.servers import McpServers
 from ..roles import RoleCatalog
 from ..store.journal import Journal
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation, delegate_tool
+from .foreign import ForeignServers, NoForeignServers
 from .log import RunLog
 from .mentions.lookup import head_of, look_up
 from .mentions.scope import MentionScope
@@ -44,7 +44,6 @@ from .run.loop import AgentLoop
 from .run.model_request import RequestForm
 from .run.model_session import ModelSession
 from .run.outcome import Outcome
-from .run.resource_watch import JobResources, ResourceWatch
 from .run.table_lookup import describe_tables
 from .run.tool_environment import ToolEnvironment
 from .run.tool_runner import ToolRunner
@@ -75,8 +74,7 @@ class AgentFactory:
     llm: ModelAccess
     prompts: PromptSources
     pool: WorkerPool = field(default_factory=AsyncioPool)
-    mcp: McpServers | None = None
-    watch: ResourceWatch | None = None
+    foreign: ForeignServers = field(default_factory=NoForeignServers)
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     day: DayAccount | None = None
 
@@ -122,7 +120,7 @@ class AgentFactory:
 
     def mention_scope(self, log: RunLog, notebook: str | None) -> MentionScope:
         """What mentions can refer to, as far as the log's role may read it unasked."""
-        return MentionScope(self.tools, log, notebook, self.mcp)
+        return MentionScope(self.tools, log, notebook, self.foreign)
 
     def expectation_guard(self) -> ExpectationGuard:
         return ExpectationGuard(self.tools.pinned, self.tools.expectation_checks)
@@ -162,7 +160,7 @@ class _AgentRun:
 
     def __post_init__(self) -> None:
         self.limits = RunLimits(self.budget.settings)
-        self.resources: JobResources | None = None
+        self.resources = self.factory.foreign.followed_by(self.log)
 
     async def run(self) -> Outcome:
         factory, log = self.factory, self.log
@@ -171,8 +169,6 @@ class _AgentRun:
         self.base = factory.prompts.base.usable(self.context.system_prompt_id)
         self.parts = self._make_parts()
         self._report()
-        if factory.watch:
-            self.resources = JobResources(factory.watch, log)
         session = await self._session()
         if log.task_id is None:
             await session.look_up_mentions(factory.journal.store.goal(log.context_id, log.job_id))
@@ -245,8 +241,7 @@ class _AgentRun:
     async def _look_up(self, message: Message, room: int) -> Mentioned:
         log, count = self.log, self.factory.llm.counter
         scope = self.factory.mention_scope(log, log.notebook)
-        if self.resources:
-            scope = replace(scope, follow=self.resources.follow)
+        scope = replace(scope, follow=self.resources.follow)
         said = message.data if isinstance(message.data, TextData) else TextData()
         # What a server wrote points at nothing: only the user may have things read unasked.
         found = await look_up(scope, "" if said.prompt else message.text, room, count)
@@ -275,8 +270,7 @@ class _AgentRun:
             may_object=self._reads_prompt,
         )
         runner = ToolRunner(tools, self.log, self.step, self.limits.waiting, figures=figures)
-        if self.resources:
-            runner.follow = self.resources.follow
+        runner.follow = self.resources.follow
         return runner
 
     def _all_tools(self, session: ModelSession) -> ToolRegistry:

@@ -81,7 +81,7 @@ async def send_message(call: Call) -> BaseModel:
 
 def command_of(call: Call, content: str) -> Command | None:
     """The command in a message, if it is one."""
-    servers = call.service.mcp.names()
+    servers = call.service.factory.foreign.names()
     guidance = call.service.guidance
     return parse_command(
         content,
@@ -109,7 +109,7 @@ async def _send(call: Call, body: NewMessage, command: Command | None, by: Initi
         case SendPrompt() if by != "person":
             raise Forbidden(_NOT_BY_CODE, code="needs_person")
         case SendPrompt():
-            prompt = await fetch_prompt(command, service.mcp)
+            prompt = await fetch_prompt(command, service.factory.foreign)
     return service.send_message(
         context_id,
         content,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -71,3 +72,12 @@ def missing_extra(extra: Extra) -> str:
         f"{package} {found} is too old; {wanted} or newer is needed. {how} (if another package, "
         "such as jupyter-ai, needs the old one, install one of the two in another environment)"
     )
+
+
+@dataclass(frozen=True)
+class DoctorFinding:
+    """One check: what is right, or what to do."""
+
+    name: str
+    ok: bool
+    message: str

@@ -15,8 +15,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "skills": (),  # how-tos that agents open when they fit
     "memory": (),  # what is remembered about a workspace
     "suggestions": (),  # code or text for one cell, asked for by a gesture
+    "mcp": (),  # servers of others: their tools, resources and prompts
     "acp": (),  # editors that drive the agent over the Agent Client Protocol
-    "external_agents": (),  # agents of others, to which tasks are handed over
+    "external_agents": ("mcp",),  # agents of others, to which tasks are handed over
     "mcp_server": (),  # our tools for agents of others, over MCP
     "metrics": (),  # Prometheus metrics and Jupyter events for operators
 }

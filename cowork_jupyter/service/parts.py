@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from ..agents.external import ExternalAgents
+    from ..agents.foreign import ForeignServers
     from ..agents.guidance import GuidanceFinder
     from ..agents.pool import WorkerPool
     from ..domain.contexts import Job
     from ..domain.events import Event
-    from ..domain.operations import Operation
+    from ..domain.health import DoctorFinding
+    from ..domain.operations import Observe, Operation
     from ..domain.settings import Settings
     from ..effects.evaluation import MeasureFile
     from ..llm.client import LanguageModel, LocalLanguageModel
+    from ..policy.pins import Pins
     from ..policy.trust import Trust
     from ..store.journal import Journal
     from ..tools.base import Tool
@@ -43,6 +46,15 @@ class ServerObserver(Protocol):
 
     def on_delivery(self, event: Event) -> None:
         """A page has it now."""
+
+
+@dataclass(frozen=True)
+class ForeignServersNeeds:
+    trust: Trust
+    pins: Pins
+    model: Callable[[], LanguageModel]
+    """For servers that may send it requests."""
+    observe: Observe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +80,9 @@ class Part:
     routes: str = ""
     """The module whose import registers endpoints."""
     external_agents: Callable[[Settings], ExternalAgents] | None = None
+    foreign_servers: Callable[[Settings, ForeignServersNeeds], ForeignServers] | None = None
+    """Servers whose tools agents may use."""
+    doctor_check: Callable[[Settings], DoctorFinding] | None = None
     server_observer: Callable[[ServerApp, AbstractEventLoop], ServerObserver] | None = None
     """What hears of everything in a Jupyter server."""
     handlers: Callable[[], Sequence[tuple[str, type[Any]]]] = tuple
@@ -143,6 +158,13 @@ def external_agents(settings: Settings) -> ExternalAgents:
 
     found = (part.external_agents for part in installed_parts())
     return next((make(settings) for make in found if make), NoExternalAgents())
+
+
+def foreign_servers(settings: Settings, needs: ForeignServersNeeds) -> ForeignServers:
+    from ..agents.foreign import NoForeignServers
+
+    found = (part.foreign_servers for part in installed_parts())
+    return next((make(settings, needs) for make in found if make), NoForeignServers())
 
 
 def pool_for(settings: Settings) -> WorkerPool:

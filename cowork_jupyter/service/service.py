@@ -51,7 +51,6 @@ from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompts
 from ..llm.model_probe import ModelProbe
-from ..mcp.client.servers import McpServers
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import DELEGATE
@@ -91,7 +90,6 @@ class CoworkService:
     connections: Connections
     current_model: CurrentModel
     probe: ModelProbe
-    mcp: McpServers
     prompts: BasePrompts
     role_catalog: RoleCatalog
     rules: RuleBook
@@ -118,8 +116,7 @@ class CoworkService:
             if part.on_job_ended:
                 part.on_job_ended(self.settings, self.journal, job)
         self.checkpoints.recorder.job_ended(job.id)
-        if self.factory.watch:
-            self.factory.watch.job_ended(job.id)
+        self.factory.foreign.job_ended(job.id)
         queued = self.journal.store.queued_messages(job.context_id)
         if not queued or self.jobs.closing:
             return
@@ -219,8 +216,8 @@ class CoworkService:
         """Like `send_message`, for text that may call a skill or a server's prompt, and nothing
         else.
         """
-        call = parse_prompt_call(text, self.mcp.names())
-        prompt = await fetch_prompt(call, self.mcp) if call else None
+        call = parse_prompt_call(text, self.factory.foreign.names())
+        prompt = await fetch_prompt(call, self.factory.foreign) if call else None
         skill, said = parse_skill_call(text, self.guidance.skills())
         return self.send_message(
             context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms

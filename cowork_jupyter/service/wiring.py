@@ -23,7 +23,6 @@ from ..agents.plan.reuse import Reuse
 from ..agents.prompting import PromptSources
 from ..agents.reproductions import Reproductions
 from ..agents.run.expectations import Expectations
-from ..agents.run.resource_watch import ResourceWatch
 from ..agents.run.tool_environment import ToolEnvironment
 from ..agents.run.usage import DayAccount
 from ..agents.run.watching import CellWatch
@@ -40,7 +39,6 @@ from ..llm.known_models import KnownModels
 from ..llm.model_probe import ModelProbe
 from ..llm.providers import default_prices
 from ..llm.tokens import TokenCounter
-from ..mcp.client.servers import servers_of
 from ..policy.pins import Pins
 from ..policy.rulebook import RuleBook, settings_offers
 from ..policy.rules import NETWORK, Effect, Scope
@@ -63,7 +61,9 @@ from .conversations import Conversations
 from .new_jobs import NewJobs
 from .operation_log import JobWatch, log_operation
 from .parts import (
+    ForeignServersNeeds,
     external_agents,
+    foreign_servers,
     guidance_of_parts,
     measure_file,
     pool_for,
@@ -119,10 +119,11 @@ def build_service(
     closing.callback(sandbox.close)
     model = CurrentModel(connections, settings.request_options, day, observe)
     closing.push_async_callback(lambda: factory.llm.model.aclose())
-    mcp = servers_of(settings, guidance.trust, pins, lambda: factory.llm.model, observe)
-    closing.push_async_callback(mcp.close)
-    watch = ResourceWatch(mcp)
-    closing.push_async_callback(watch.close)
+    foreign = foreign_servers(
+        settings,
+        ForeignServersNeeds(guidance.trust, pins, lambda: factory.llm.model, observe),
+    )
+    closing.push_async_callback(foreign.close)
     confined = sandbox.kind != "none"
     scratch = ScratchKernels(sandbox) if confined else None
     if scratch:
@@ -146,7 +147,7 @@ def build_service(
         settings=settings,
         journal=journal,
         tools=ToolEnvironment(
-            registry=tools.with_more(mcp.tools, mcp.prepare),
+            registry=tools.with_more(foreign.tools, foreign.prepare),
             workspace=workspace,
             gate=Gate(
                 *(workspace, rules, user),
@@ -169,8 +170,7 @@ def build_service(
         llm=_model_access(settings, model, connections),
         prompts=guidance.prompt_sources(settings),
         pool=pool,
-        mcp=mcp,
-        watch=watch,
+        foreign=foreign,
         roles=guidance.roles,
         day=day,
     )
@@ -208,7 +208,6 @@ def build_service(
         connections=connections,
         current_model=model,
         probe=probe,
-        mcp=mcp,
         prompts=guidance.prompts,
         role_catalog=guidance.roles,
         rules=rules,

@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client import sdk
+from cowork_jupyter.parts.mcp import sdk
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools
 from tests.mcp.conftest import House, npm
 

@@ -17,10 +17,10 @@ import pytest_asyncio
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.mcp.client.config import ConfiguredServers
-from cowork_jupyter.mcp.client.environment import McpEnvironment, Timeouts
-from cowork_jupyter.mcp.client.facts import KnownTools
-from cowork_jupyter.mcp.client.servers import McpServers
+from cowork_jupyter.parts.mcp.config import ConfiguredServers
+from cowork_jupyter.parts.mcp.environment import McpEnvironment, Timeouts
+from cowork_jupyter.parts.mcp.facts import KnownTools
+from cowork_jupyter.parts.mcp.servers import McpServers
 from cowork_jupyter.policy.pins import Pins
 from cowork_jupyter.policy.rulebook import settings_offers
 from cowork_jupyter.policy.trust import Trust

@@ -19,9 +19,10 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.mcp.client.environment import Timeouts
-from cowork_jupyter.mcp.client.facts import McpServerFacts
-from cowork_jupyter.mcp.client.tools import ToolChanged
+from cowork_jupyter.parts.mcp.environment import Timeouts
+from cowork_jupyter.parts.mcp.facts import McpServerFacts
+from cowork_jupyter.parts.mcp.foreign import servers_in
+from cowork_jupyter.parts.mcp.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service.wiring import build_service
@@ -54,7 +55,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
     """A service whose user is asked."""
     async for made in make_bench(settings):
         made.service.factory.tools.gate.approver = made.service.inquiries
-        servers = made.service.mcp  # which may take their time to start
+        servers = servers_in(made.service)  # which may take their time to start
         servers._environment = replace(servers._environment, patience=Timeouts(first_look=PATIENCE))
         yield made
 
@@ -123,7 +124,7 @@ async def test_a_liar_is_no_tool_of_a_role_that_only_reads(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     configure(bench, odd=odd())
-    await bench.service.mcp.connection("odd").client()
+    await servers_in(bench.service).connection("odd").client()
     assert "mcp__odd__look" in bench.service.factory.tools.registry
     for role in (AgentRole.PLANNER, AgentRole.REVIEWER, AgentRole.DESIGNER, AgentRole.COMMANDER):
         assert "mcp__" not in bench.service.factory.prompt(role, bench.context)
@@ -149,7 +150,7 @@ async def test_the_user_can_assign_less_and_a_folder_cannot(
     shipped.parent.mkdir()
     shipped.write_text(json.dumps({"mcpServers": {"theirs": odd(**reads)}}))
     service = bench.service
-    assert {one.name: one.why_not for one in service.mcp.configured.all()} == {
+    assert {one.name: one.why_not for one in servers_in(service).configured.all()} == {
         "mine": "",
         "theirs": "it came with this folder and is not trusted",
     }
@@ -218,7 +219,7 @@ async def test_what_changes_while_the_user_thinks_does_not_run(
     scripted.add(call("mcp__odd__echo", text="a"), text("Done."))
     job_id = bench.start("go on")
     asked = await request(bench)
-    connection = bench.service.mcp.connection("odd")
+    connection = servers_in(bench.service).connection("odd")
     assert connection.tools
     before = bench.service.factory.tools.registry["mcp__odd__echo"]
     changed = tuple(
@@ -237,15 +238,15 @@ async def test_tools_are_known_from_last_time_and_their_server_starts_with_the_f
     settings: Settings, bench: Bench, scripted: ScriptedServer
 ) -> None:
     configure(bench, odd=odd())
-    await bench.service.mcp.connection("odd").client()
+    await servers_in(bench.service).connection("odd").client()
     async for later in make_bench(settings):
         await later.service.factory.tools.registry.prepare(AgentRole.ACTOR)
         assert "mcp__odd__echo" in later.service.factory.tools.registry
-        assert later.service.mcp.connection("odd").state == "idle"
+        assert servers_in(later.service).connection("odd").state == "idle"
         scripted.add(call("mcp__odd__echo", text="a"), text("Done."))
         await later.tell("go on")
         assert later.results()[-1]["ok"]
-        assert later.service.mcp.connection("odd").state == "ready"
+        assert servers_in(later.service).connection("odd").state == "ready"
 
 
 async def test_secrets_get_nowhere(
@@ -259,7 +260,7 @@ async def test_secrets_get_nowhere(
     told = bench.results()[0]
     assert told["ok"]
     assert "it is •••" in bench.messages(MessageType.TOOL_RESULT)[0].text
-    tail = bench.service.mcp.connection("odd").tail
+    tail = servers_in(bench.service).connection("odd").tail
     await eventually(lambda: "the secret is •••" in tail.text())
     for form in ExportFormat:
         assert SECRET.encode() not in (await bench.service.export(bench.context.id, form)).body

@@ -17,9 +17,9 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client import stdio
-from cowork_jupyter.mcp.client.connection import McpConnection
-from cowork_jupyter.mcp.client.servers import McpServers
+from cowork_jupyter.parts.mcp import stdio
+from cowork_jupyter.parts.mcp.connection import McpConnection
+from cowork_jupyter.parts.mcp.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
 from tests.unit.domain.test_health import hide_package
 
@@ -259,9 +259,9 @@ async def test_nothing_of_a_server_is_left_when_we_are_killed(house: House) -> N
     script = f"""
 import asyncio
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.connection import McpConnection
-from cowork_jupyter.mcp.client.environment import McpEnvironment
-from cowork_jupyter.mcp.client.config import read_server
+from cowork_jupyter.parts.mcp.connection import McpConnection
+from cowork_jupyter.parts.mcp.environment import McpEnvironment
+from cowork_jupyter.parts.mcp.config import read_server
 from cowork_jupyter.tools.base import ToolContext
 async def main():
     around = McpEnvironment({str(house.workspace)!r}, None)

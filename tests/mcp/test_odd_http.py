@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.mcp.client.sdk import MAX_ANSWER_SIZE
+from cowork_jupyter.parts.mcp.sdk import MAX_ANSWER_SIZE
 
 from .conftest import PATIENCE, House, call, odd
 

@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, EmptyResult, Implementation
 
-from cowork_jupyter.mcp.client.sdk import (
+from cowork_jupyter.parts.mcp.sdk import (
     CancelTask,
     GetTask,
     TaskHandle,

@@ -9,7 +9,7 @@ import pytest
 
 from cowork_jupyter.domain.errors import CoworkError, InvalidInput
 from cowork_jupyter.domain.replies import Question
-from cowork_jupyter.mcp.client import offers
+from cowork_jupyter.parts.mcp import offers
 from tests.server.live import held_port
 
 from .conftest import PATIENCE, House, call, eventually, http_server, npm

@@ -21,8 +21,11 @@ from cowork_jupyter.domain.message_data import TextData
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
+from cowork_jupyter.parts.mcp.foreign import McpForeignServers, servers_in
+from cowork_jupyter.parts.mcp.resource_watch import ResourceWatch
 from cowork_jupyter.parts.mcp_server.guests import guests_of
 from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.service.service import CoworkService
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench
 
@@ -36,6 +39,12 @@ pytestmark = pytest.mark.asyncio
 
 ALWAYS = Ruling(decision="allow", scope="workspace")
 NOTE: dict[str, Any] = {"server": "library", "uri": "library://note"}
+
+
+def watch_in(service: CoworkService) -> ResourceWatch:
+    foreign = service.factory.foreign
+    assert isinstance(foreign, McpForeignServers)
+    return foreign._watch
 
 
 @pytest.fixture
@@ -101,7 +110,7 @@ async def test_offered_only_where_a_server_has_resources(house: House, log: Path
 async def test_a_long_list_says_how_many_more(
     house: House, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.mcp.client.resources.MAX_SHOWN", 2)
+    monkeypatch.setattr("cowork_jupyter.parts.mcp.resources.MAX_SHOWN", 2)
     servers = await house.ready(library=library(log))
     listed = (await call_tool(house, servers, "list_resources", server="library")).text
     assert listed.count("library://") == 3
@@ -192,7 +201,7 @@ async def test_a_role_that_may_not_use_the_server_reads_nothing(
     bench: Bench, scripted: ScriptedServer, log: Path
 ) -> None:
     configure(bench, library=library(log))
-    await bench.service.mcp.connection("library").client()
+    await servers_in(bench.service).connection("library").client()
     allow(bench, "mcp__library", "read_resource")
     permitted = bench.service.factory.tools.registry.permitted
     assert "read_resource" not in [one.name for one in permitted(AgentRole.PLANNER)]
@@ -202,7 +211,7 @@ async def test_a_role_that_may_not_use_the_server_reads_nothing(
     assert not asked_for(log)
 
     configure(bench, library=library(log, permissions=["read_files"]))
-    await bench.service.mcp.connection("library").client()
+    await servers_in(bench.service).connection("library").client()
     assert "read_resource" in [one.name for one in permitted(AgentRole.PLANNER)]
     scripted.add(call("read_resource", **NOTE), text("Read."))
     await bench.tell("read it", AgentRole.PLANNER)
@@ -224,7 +233,7 @@ async def test_a_server_of_an_untrusted_folder_is_not_reached(
 
 async def test_they_are_not_ours_to_offer_to_guests(bench: Bench, log: Path) -> None:
     configure(bench, library=library(log))
-    await bench.service.mcp.connection("library").client()
+    await servers_in(bench.service).connection("library").client()
     offered = [one.name for one in guests_of(bench.service, AgentRole.ACTOR).tools()]
     assert "read_file" in offered
     assert not {"list_resources", "read_resource"} & set(offered)
@@ -240,7 +249,7 @@ def notices(bench: Bench) -> list[str]:
 
 async def write(bench: Bench, words: str) -> None:
     """Somebody else changes the note."""
-    async with bench.service.mcp.connection("library").asking("write") as client:
+    async with servers_in(bench.service).connection("library").asking("write") as client:
         await client.call_tool("write", {"text": words})
 
 
@@ -267,8 +276,7 @@ async def test_a_change_of_what_was_read_is_told(
     job_id = bench.start(words)
     asked = await request(bench)
     assert "read note" in asked_for(log)
-    watch = bench.service.factory.watch
-    assert watch
+    watch = watch_in(bench.service)
     watch._pause = 3_600.0  # however slow this machine is
     await until_heard(bench)
     for _ in range(20):
@@ -293,8 +301,7 @@ async def test_what_changes_again_is_told_again(
 ) -> None:
     configure(bench, library=library(log))
     allow(bench, "mcp__library__resources.read")
-    watch = bench.service.factory.watch
-    assert watch
+    watch = watch_in(bench.service)
     watch._pause = 0.0
     scripted.add(call("read_resource", **NOTE), call("mcp__library__write", text="Mine."))
     job_id = bench.start("Read the note.")
@@ -315,10 +322,9 @@ async def test_after_a_restart_the_next_reading_follows_it_again(
     scripted.add(call("read_resource", **NOTE), ask, call("read_resource", **NOTE), ask)
     job_id = bench.start("Read the note.")
     first = await request(bench)
-    watch = bench.service.factory.watch
-    assert watch
+    watch = watch_in(bench.service)
     assert watch._jobs[job_id].tasks
-    await bench.service.mcp.restart("library")
+    await servers_in(bench.service).restart("library")
     await eventually(lambda: not watch._jobs[job_id].tasks)
     bench.service.inquiries.resolve_all([first.id], Ruling(decision="deny"))
     await eventually(lambda: asked_for(log).count("read note") == 2)
@@ -350,7 +356,7 @@ async def offered(bench: Bench, typed: str, role: AgentRole = AgentRole.ACTOR) -
 async def test_resources_and_templates_are_completed(bench: Bench, log: Path) -> None:
     configure(bench, library=library(log))
     assert not await offered(bench, "@library"), "no server is started for it"
-    await bench.service.mcp.connection("library").client()
+    await servers_in(bench.service).connection("library").client()
     found = await offered(bench, "@library")
     assert found["@library:library://note"] == "read_note"
     assert found["@library:library://books/"] == "library://books/{shelf}/{title}"
@@ -381,7 +387,7 @@ async def test_a_picture_that_is_mentioned_goes_along(
 
 async def test_prompts_are_completed_with_what_they_take(bench: Bench, log: Path) -> None:
     configure(bench, library=library(log))
-    await bench.service.mcp.connection("library").client()
+    await servers_in(bench.service).connection("library").client()
     assert await offered(bench, "/lib") == {"/library:review": "title [kind] · Review a book."}
 
 

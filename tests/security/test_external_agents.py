@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.mcp.client.config import ServerEntry
-from cowork_jupyter.mcp.client.secrets import resolve
 from cowork_jupyter.parts.external_agents.process import AgentProcess, StderrTail, start_agent
+from cowork_jupyter.parts.mcp.config import ServerEntry
+from cowork_jupyter.parts.mcp.secrets import resolve
 from cowork_jupyter.workspace import Workspace
 
 from .cage import SECRET, Cage, becomes, running_with

@@ -6,7 +6,7 @@ import pytest
 
 from cowork_jupyter.api.errors import MethodNotAllowed, TooLarge, status_of
 from cowork_jupyter.domain.errors import CoworkError, Forbidden, Interrupted
-from cowork_jupyter.mcp.client.connection import ServerUnavailable
+from cowork_jupyter.parts.mcp.connection import ServerUnavailable
 from cowork_jupyter.store import StoreError
 
 

@@ -141,7 +141,7 @@ def test_every_unit_test_is_in_one_check_and_one_alone() -> None:
 
 def test_unit_and_security_tests_get_no_second_chance() -> None:
     without = {check.name for check in TESTS if not check.reruns}
-    assert without == {"unit", "processes", "effects", "security", "vitest"}
+    assert without == {"unit", "processes", "parts", "effects", "security", "vitest"}
 
 
 @pytest.mark.slow

@@ -20,10 +20,9 @@ from typing import Any
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.messages import ImagePart
 from ...domain.roles import AgentRole
-from ...mcp.client import offers
-from ...mcp.client.servers import McpServers
 from ...workflows import WorkflowRegistry
 from ...workflows.workflow import assigned
+from ..foreign import ForeignServers, Prompt
 from ..guidance import KnownSkill
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
@@ -138,11 +137,11 @@ class WrittenPrompt:
     pictures: tuple[ImagePart, ...] = ()
 
 
-async def fetch_prompt(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
+async def fetch_prompt(command: SendPrompt, servers: ForeignServers) -> WrittenPrompt:
     """Get the prompt from the server; an error says how to write the arguments."""
-    connection = mcp.connection(command.server)
+    server = servers.server(command.server)
     name = f"{command.server}:{command.prompt}"
-    known = {offer.name: offer for offer in await offers.prompts_of(connection)}
+    known = {offer.name: offer for offer in await server.prompts()}
     prompt = known.get(command.prompt)
     if prompt is None:
         close = difflib.get_close_matches(command.prompt, known, n=3, cutoff=0.5)
@@ -150,14 +149,14 @@ async def fetch_prompt(command: SendPrompt, mcp: McpServers) -> WrittenPrompt:
         why = f"There is no prompt /{name}.{f' Did you mean {hint}?' if hint else ''}"
         raise NotFound(why, code="unknown_command")
     values = prompt_arguments(prompt, command.words, name)
-    got = await offers.prompt_of(connection, prompt.name, values)
+    got = await server.prompt(prompt.name, values)
     if not got.text.strip():
         raise InvalidInput(f"The prompt {command.prompt} is empty.", code="empty_command")
     head = f"[The prompt {command.prompt} of the MCP server {command.server}:]"
     return WrittenPrompt(name, f"{head}\n\n{got.text}", tuple(got.images))
 
 
-def prompt_arguments(prompt: offers.Prompt, words: Sequence[str], name: str) -> dict[str, str]:
+def prompt_arguments(prompt: Prompt, words: Sequence[str], name: str) -> dict[str, str]:
     """The arguments by name. Positional words fill the remaining ones in order."""
     names = [argument.name for argument in prompt.arguments]
     values: dict[str, str] = {}
@@ -184,7 +183,7 @@ def prompt_arguments(prompt: offers.Prompt, words: Sequence[str], name: str) -> 
     return values
 
 
-def _wrong(prompt: offers.Prompt, name: str, why: str) -> InvalidInput:
+def _wrong(prompt: Prompt, name: str, why: str) -> InvalidInput:
     takes = [f'{argument.name}="…"' for argument in prompt.arguments if argument.required]
     takes += [f'[{argument.name}="…"]' for argument in prompt.arguments if not argument.required]
     how = " ".join([f"/{name}", *takes])

@@ -19,12 +19,11 @@ from ...domain.effects import TableState
 from ...domain.errors import CoworkError
 from ...domain.message_data import MentionKind
 from ...domain.roles import AgentRole
-from ...mcp.client import offers
-from ...mcp.client.connection import McpConnection
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
+from ..foreign import ForeignServer, Prompt
 from ..guidance import KnownSkill
 from .commands import is_callable
 from .scope import MentionScope
@@ -51,19 +50,18 @@ _MAX_KEPT = 64
 _ORDER = ("variable", "error", "output", "column", "folder", "file", "cell", "resource")
 
 
-async def resources(connection: McpConnection) -> list[CompletionItem]:
-    name = connection.config.name
+async def resources(server: ForeignServer) -> list[CompletionItem]:
+    name = server.name
     return [
         CompletionItem(
             text=path_text(f"{name}:{resource.uri}"), kind="resource", title=resource.name
         )
-        for resource in await offers.resources_of(connection)
+        for resource in await server.resources()
     ]
 
 
-async def prompts(connection: McpConnection) -> list[CompletionItem]:
-    server = connection.config.name
-    found = [(f"{server}:{prompt.name}", prompt) for prompt in await offers.prompts_of(connection)]
+async def prompts(server: ForeignServer) -> list[CompletionItem]:
+    found = [(f"{server.name}:{prompt.name}", prompt) for prompt in await server.prompts()]
     return [
         CompletionItem(text=f"/{name}", kind="prompt", title=_about(prompt))
         for name, prompt in found
@@ -71,7 +69,7 @@ async def prompts(connection: McpConnection) -> list[CompletionItem]:
     ]
 
 
-def _about(prompt: offers.Prompt) -> str:
+def _about(prompt: Prompt) -> str:
     takes = " ".join(
         argument.name if argument.required else f"[{argument.name}]"
         for argument in prompt.arguments
@@ -119,11 +117,11 @@ def parse_address(typed: str, server: str) -> str | None:
     return "" if name in server else None
 
 
-async def fill_templates(connection: McpConnection, written: str) -> list[CompletionItem]:
+async def fill_templates(server: ForeignServer, written: str) -> list[CompletionItem]:
     """Resources of the server's templates, as far as the typed text determines them."""
-    name = connection.config.name
+    name = server.name
     found: list[CompletionItem] = []
-    for template in await offers.templates_of(connection):
+    for template in await server.templates():
         gap = find_gap(template.template, written)
         if gap is None:
             continue
@@ -133,9 +131,7 @@ async def fill_templates(connection: McpConnection, written: str) -> list[Comple
             found.append(CompletionItem(text=text, kind="folder", title=template.template[:80]))
             continue
         kind: MentionKind = "resource" if gap.is_last else "folder"
-        for value in await offers.values_for(
-            connection, template, gap.variable, gap.value, gap.known
-        ):
+        for value in await server.values_for(template, gap.variable, gap.value, gap.known):
             text = path_text(f"{name}:{gap.before}{value}{gap.after}")
             title = f"{gap.variable} · {template.name}"[:80]
             found.append(CompletionItem(text=text, kind=kind, title=title))
@@ -189,7 +185,7 @@ class Completion:
             keep("cells", partial(_cells, scope)),
             *(
                 keep(
-                    f"resources {server.config.name}",
+                    f"resources {server.name}",
                     partial(resources, server),
                     _OFFER_CACHE_SECONDS,
                 )
@@ -197,12 +193,12 @@ class Completion:
             ),
             *(
                 keep(
-                    f"{server.config.name}:{begun}",
+                    f"{server.name}:{begun}",
                     partial(fill_templates, server, begun),
                     _OFFER_CACHE_SECONDS,
                 )
                 for server in servers
-                if (begun := parse_address(typed, server.config.name)) is not None
+                if (begun := parse_address(typed, server.name)) is not None
             ),
         ]
         if variables:
@@ -215,7 +211,7 @@ class Completion:
             self._keep(
                 "",
                 "",
-                f"prompts {server.config.name}",
+                f"prompts {server.name}",
                 partial(prompts, server),
                 _OFFER_CACHE_SECONDS,
             )
@@ -357,11 +353,6 @@ def _parents(path: str) -> Iterator[str]:
         yield path
 
 
-def _ready_servers(scope: MentionScope) -> list[McpConnection]:
-    names = [server.name for server in scope.mcp.configured.all()] if scope.mcp else []
-    connections = (scope.server(name) for name in names)
-    return [
-        connection
-        for connection in connections
-        if connection is not None and connection.state == "ready"
-    ]
+def _ready_servers(scope: MentionScope) -> list[ForeignServer]:
+    servers = (scope.server(name) for name in scope.foreign.names())
+    return [server for server in servers if server is not None and server.is_ready]

@@ -18,7 +18,6 @@ from ...domain.messages import ImagePart
 from ...domain.plurals import count_of
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import Count
-from ...mcp.client import offers
 from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
 from ...tools.notebook.outputs import describe_outputs, pictures_in
@@ -243,14 +242,14 @@ class Lookup:
 
     async def _resource(self, name: str) -> ResolvedMention | None:
         server, _, uri = name.partition(":")
-        connection = self.scope.server(server) if uri else None
-        if connection is None:
+        other = self.scope.server(server) if uri else None
+        if other is None:
             return None
 
         async def read() -> ResolvedMention:
-            self.scope.check_server(connection)
-            found = await offers.read(connection, uri)
-            self.scope.follow(connection.config.name, uri)
+            self.scope.check_server(other)
+            found = await other.read(uri)
+            self.scope.follow(other.name, uri)
             return ResolvedMention("resource", server, found.text, tuple(found.images))
 
         return await _within("resource", server, read())

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError, Forbidden, NotFound
-from ...mcp.client.connection import McpConnection
-from ...mcp.client.resources import READ, rule_name
-from ...mcp.client.servers import McpServers
 from ...tools.base import ToolResult
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
 from ...workspace import Kind, Workspace, kind_of
+from ..foreign import ForeignServer, ForeignServers, NoForeignServers
 from ..log import RunLog
 from ..run.tool_environment import ToolEnvironment
 
@@ -33,7 +31,7 @@ class MentionScope:
     tools: ToolEnvironment
     log: RunLog
     notebook: str | None = None
-    mcp: McpServers | None = None
+    foreign: ForeignServers = field(default_factory=NoForeignServers)
     follow: Callable[[str, str], None] = lambda _server, _uri: None
     """Called with server and URI of each resource that was read."""
 
@@ -107,24 +105,23 @@ class MentionScope:
 
     # Other servers
 
-    def server(self, name: str) -> McpConnection | None:
+    def server(self, name: str) -> ForeignServer | None:
         try:
-            return self.mcp.connection(name) if self.mcp else None
+            return self.foreign.server(name)
         except NotFound:
             return None
 
-    def may_read(self, connection: McpConnection) -> bool:
+    def may_read(self, server: ForeignServer) -> bool:
         try:
-            self.check_server(connection)
+            self.check_server(server)
         except Forbidden:
             return False
         return True
 
-    def check_server(self, connection: McpConnection) -> None:
+    def check_server(self, server: ForeignServer) -> None:
         """Raise Forbidden unless the role may use it and no rule denies it."""
-        config, role = connection.config, self.log.role
-        if not role.permits(config.permissions_for("")):
-            raise Forbidden(f"{role.spec.label} may not use the MCP server '{config.name}'.")
-        names = [READ, rule_name(config, "read")]
-        if self.tools.gate.denied_tools(self.log.context_id, names):
-            raise Forbidden(f"A rule denies the MCP server '{config.name}'.")
+        role = self.log.role
+        if not role.permits(server.permissions):
+            raise Forbidden(f"{role.spec.label} may not use the MCP server '{server.name}'.")
+        if self.tools.gate.denied_tools(self.log.context_id, server.rule_names):
+            raise Forbidden(f"A rule denies the MCP server '{server.name}'.")

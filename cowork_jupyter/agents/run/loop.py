@@ -21,6 +21,7 @@ from ...roles import RoleCatalog
 from ...store import Asker
 from ...workflows import Template
 from ..ask.user import User
+from ..foreign import FollowedResources
 from ..log import RunLog
 from .answer_form import how_to_write
 from .budget import JobBudget
@@ -31,7 +32,6 @@ from .figure_check import FigureCheck
 from .limits import GO_ON, LimitReached, LoopDetector, RunLimits, go_on_question
 from .model_session import ModelSession
 from .outcome import Outcome
-from .resource_watch import JobResources
 from .steering import read_queued
 from .tool_runner import ToolRunner
 
@@ -102,7 +102,7 @@ class AgentLoop:
     templates: Sequence[Template] = ()
     roles: RoleCatalog = field(default_factory=RoleCatalog)
     """Who may carry out steps of a plan."""
-    resources: JobResources | None = None
+    resources: FollowedResources | None = None
     _loop_detector: LoopDetector = field(default_factory=LoopDetector)
     _strikes: int = 0
     _nudged: bool = False
@@ -148,7 +148,7 @@ class AgentLoop:
         self.limits.check()
         for message in read_queued(self.log):
             await self.session.look_up_mentions(message)
-        if self.resources and (changed := self.resources.news()):
+        if self.resources and (changed := self.resources.next_changes()):
             framed = self.session.frame.around(spell_hidden("\n".join(changed)))
             self.log.say("system", _CHANGED.format(resources=framed))
         reply = await self.session.ask()

@@ -29,12 +29,13 @@ from traitlets.config import Config
 
 from ..._version import __version__
 from ...domain.errors import InvalidInput
+from ...domain.health import DoctorFinding
 from ...domain.settings import Settings
 from ...record import Redactor
 from ...service.connections import Connections
 from ..config import OPENAI_URL
 from .bundled_record import checkpoint_facts, database_facts, job_shapes
-from .installation import DoctorFinding, Promise, version_of
+from .installation import Promise, version_of
 
 CONTENTS = """What is in this archive, for a bug report about Cowork:
 

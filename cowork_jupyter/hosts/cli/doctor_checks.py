@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,22 +10,20 @@ from traitlets.config import Config
 
 from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
-from ...domain.health import missing_extra
+from ...domain.health import DoctorFinding
 from ...domain.plurals import count_of
 from ...domain.settings import Settings
 from ...llm.model_probe import HOW_TO_CONNECT, find_servers
-from ...mcp.client.config import ConfiguredServer, ConfiguredServers
-from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.administrator import Administrator
-from ...policy.rulebook import RuleBook, settings_offers
+from ...policy.rulebook import RuleBook
 from ...policy.trust import Trust
 from ...service.connections import Connections, state_of
 from ...service.health import folder_problems
-from ...service.parts import rule_names
+from ...service.parts import installed_parts, rule_names
 from ...workspace.sandbox.sandbox import Sandbox
 from ..config import Cowork
 from .bundled_record import read_only
-from .installation import DoctorFinding, examine_installation, finding_of
+from .installation import examine_installation, finding_of
 
 
 def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
@@ -40,7 +37,7 @@ def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
         _rules(settings),
         _database(settings),
         _checkpoints(settings),
-        examine_servers(settings),
+        *(part.doctor_check(settings) for part in installed_parts() if part.doctor_check),
     ]
 
 
@@ -132,42 +129,3 @@ def _other_models() -> str:
     if not found:
         return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
     return f"Found on this machine: {', '.join(found)}. To use it, choose it in the Cowork panel."
-
-
-NAME = "mcp servers"
-
-
-def examine_servers(settings: Settings) -> DoctorFinding:
-    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    trust.look_at(lambda: settings_offers(settings.workspace))
-    found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
-    if not found:
-        return DoctorFinding(NAME, True, "none configured")
-    if any(server.in_use for server in found) and (lack := missing_extra("mcp")):
-        return DoctorFinding(NAME, False, lack)
-    problems = [_problem(server, settings) for server in found]
-    listed = [
-        _server_line(server, problem) for server, problem in zip(found, problems, strict=True)
-    ]
-    return DoctorFinding(NAME, not any(problems), "; ".join(listed))
-
-
-def _server_line(server: ConfiguredServer, problem: str) -> str:
-    kind = f" ({server.config.kind})" if server.config else ""
-    off = server.why_not if server.why_not else "" if server.enabled else "disabled"
-    return f"{server.name}{kind}{': ' if off or problem else ''}{off or problem}"
-
-
-def _problem(configured: ConfiguredServer, settings: Settings) -> str:
-    """What would keep it from starting; empty if nothing is known to."""
-    if configured.config is None:
-        return configured.why_not
-    if not configured.in_use:
-        return ""
-    try:
-        server = resolve(configured.config.entry, os.environ, str(settings.workspace))
-    except VariableMissing as error:
-        return str(error)
-    if server.command and server.program() is None:
-        return f"the program '{configured.config.entry.command}' is not installed"
-    return ""

@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from ..._version import __version__
 from ...domain.errors import CoworkError
-from ...domain.health import Problem
+from ...domain.health import DoctorFinding, Problem
 from ...domain.settings import Settings
 from ...llm.keys import has_keyring
 from ...policy.visible import visible
@@ -28,15 +28,6 @@ from ...workspace.sandbox.trial import try_out
 from ..jupyter_problems import lab_problems, taken_port_problems
 
 _PROMISES = "Security promises, and whether they held on this machine when tried just now:"
-
-
-@dataclass(frozen=True)
-class DoctorFinding:
-    """One check: what is right, or what to do."""
-
-    name: str
-    ok: bool
-    message: str
 
 
 @dataclass(frozen=True)

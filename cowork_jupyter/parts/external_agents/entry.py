@@ -8,9 +8,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ...mcp.client.config import ServerEntry
 from ...workspace.sandbox.home import shared_folders
 from ...workspace.sandbox.places import is_inside
+from ..mcp.config import ServerEntry
 
 _WORDS = re.compile(r"[a-z]+")
 

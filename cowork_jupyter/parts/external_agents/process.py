@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...domain.errors import Unavailable
-from ...mcp.client.secrets import Resolved
 from ...tools.shell import scrub_environment
 from ...workspace import Workspace
 from ...workspace.sandbox import supervised
 from ...workspace.sandbox.clean_up import Aftermath
 from ...workspace.sandbox.sandbox import Launch, Sandbox
 from ...workspace.sandbox.supervised import LAST_WORDS, MAX_LINE_LENGTH
+from ..mcp.secrets import Resolved
 
 T = TypeVar("T")
 

@@ -27,9 +27,9 @@ from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
 from ...domain.team import MARK
 from ...llm.reply_parser import read_reply
-from ...mcp.client.secrets import VariableMissing, resolve
 from ...policy.visible import visible
 from ...workspace.sandbox.clean_up import Aftermath
+from ..mcp.secrets import VariableMissing, resolve
 from .entry import AgentEntry
 from .process import AgentProcess, JsonLines, StderrTail, start_agent
 

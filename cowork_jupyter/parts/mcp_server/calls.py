@@ -33,7 +33,6 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from ...mcp import TASKS
 from .tool_host import Consent, GuestCaller, Tell
 
 ALLOW, DENY = "allow", "deny"
@@ -204,6 +203,8 @@ def _now() -> datetime:
 POLL_MILLISECONDS = 1_000
 
 Context = ServerRequestContext[Any, Any]
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension for long-running calls."""
 _NEEDED = ClientCapabilities(extensions={TASKS: {}})
 
 

@@ -15,10 +15,10 @@ from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
 from cowork_jupyter.hosts.cli import command
 from cowork_jupyter.llm.model_probe import KNOWN_SERVERS
-from cowork_jupyter.mcp.client.config import read_server
 from cowork_jupyter.parts.acp.commands import available
 from cowork_jupyter.parts.external_agents.configured import ConfiguredAgents
 from cowork_jupyter.parts.local_models.model_dir import CATALOGUE
+from cowork_jupyter.parts.mcp.config import read_server
 from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
 from cowork_jupyter.policy.settings_file import check_policy

@@ -1,4 +1,4 @@
-"""Expectations about files: all rows, with DuckDB, and simple ones without."""
+"""Expectations about files that can be read as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from cowork_jupyter.domain.expectations import Expectation
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.effects import evaluation
 from cowork_jupyter.effects.checking import CheckedExpectation
 from cowork_jupyter.effects.evaluation import ExpectationChecks
 from cowork_jupyter.tools.kernel.state import NoKernels
@@ -32,24 +31,18 @@ SIMPLE: list[tuple[dict[str, Any], str]] = [
     ({"check": "sum", "column": "revenue", "value": 3.5}, ""),
     ({"check": "sum", "column": "gone", "value": 3.5}, "it has no column gone"),
 ]
-OTHERS: list[tuple[dict[str, Any], str]] = [
-    ({"check": "sum", "column": "region", "value": 3}, "it is not a number but varchar"),
-    ({"check": "type", "column": "id", "value": "number"}, ""),
-    ({"check": "type", "column": "id", "value": "text"}, "it is BIGINT"),
-    ({"check": "values", "column": "region", "value": ["north"]}, "2 of 4 rows are not"),
-    (
-        {"check": "matched", "column": "id", "value": "file:known.csv"},
-        "1 of 4 rows has no partner",
-    ),
-]
 
 
-@pytest.fixture
-def checks(tmp_path: Path) -> ExpectationChecks:
+def checks_in(tmp_path: Path) -> ExpectationChecks:
     (tmp_path / "orders.csv").write_text(ORDERS)
     (tmp_path / "known.csv").write_text("id\n1\n2\n")
     settings = Settings(workspace=tmp_path, data_dir=tmp_path / "data")
     return ExpectationChecks(NoKernels(), Workspace(tmp_path), Sandbox(settings))
+
+
+@pytest.fixture
+def checks(tmp_path: Path) -> ExpectationChecks:
+    return checks_in(tmp_path)
 
 
 async def checked(checks: ExpectationChecks, **fields: Any) -> CheckedExpectation:
@@ -58,26 +51,15 @@ async def checked(checks: ExpectationChecks, **fields: Any) -> CheckedExpectatio
     return found
 
 
-@pytest.mark.parametrize(("fields", "found"), SIMPLE + OTHERS)
-async def test_files_are_checked_where_they_are(
+@pytest.mark.parametrize(("fields", "found"), SIMPLE)
+async def test_simple_checks_of_text_need_nothing_installed(
     checks: ExpectationChecks, fields: dict[str, Any], found: str
 ) -> None:
     got = await checked(checks, **fields)
     assert (got.found, got.met) == (found, not found)
 
 
-@pytest.mark.parametrize(("fields", "found"), SIMPLE)
-async def test_simple_checks_of_text_need_nothing_installed(
-    checks: ExpectationChecks, fields: dict[str, Any], found: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(evaluation, "find_spec", lambda _name: None)
-    assert (await checked(checks, **fields)).found == found
-
-
-async def test_what_cannot_be_checked_is_said(
-    checks: ExpectationChecks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(evaluation, "find_spec", lambda _name: None)
+async def test_what_cannot_be_checked_is_said(checks: ExpectationChecks) -> None:
     got = await checked(checks, check="values", column="region", value=["north"])
     assert (got.met, "needs DuckDB" in got.found) == (None, True)
 

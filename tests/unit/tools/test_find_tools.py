@@ -43,11 +43,15 @@ def two_hundred() -> list[Tool]:
         foreign(
             f"mcp__shop{n % 4}__update_order_{n}", f"Change the order number {n} of a customer."
         )
-        for n in range(198)
+        for n in range(196)
     ]
     booking = foreign(CALENDAR, "Reserve a room for a meeting.")
     purge = foreign(PURGE, "Empty the calendar of a meeting room.", Permission.DELETE_FILES)
-    return [*alike, booking, purge]
+    others = [
+        foreign("mcp__garden__water", "Open the valve of a flower bed."),
+        foreign("mcp__garden__mow", "Start the mower on a lawn."),
+    ]
+    return [*alike, *others, booking, purge]
 
 
 async def bench_with_tools(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cowork_jupyter.agents.foreign import Prompt, PromptArgument
 from cowork_jupyter.agents.guidance import KnownSkill
 from cowork_jupyter.agents.mentions.commands import (
     FollowSkill,
@@ -18,7 +19,6 @@ from cowork_jupyter.agents.mentions.commands import (
 )
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.offers import Prompt, PromptArgument
 from cowork_jupyter.workflows import WorkflowRegistry
 from cowork_jupyter.workflows.shipped import SHIPPED
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.hosts.cli.installation import DoctorFinding
+from cowork_jupyter.domain.health import DoctorFinding
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.service.wiring import build_service
 from tests.scripted import ScriptedServer, call, text

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.hosts.cli.doctor_checks import examine_servers
+from cowork_jupyter.parts.mcp.doctor import examine_servers
 from tests.unit.domain.test_health import hide_package
 
 

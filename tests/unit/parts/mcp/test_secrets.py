@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from cowork_jupyter.domain.redaction import HIDDEN, Mask
-from cowork_jupyter.mcp.client.config import ServerEntry
-from cowork_jupyter.mcp.client.secrets import (
+from cowork_jupyter.parts.mcp.config import ServerEntry
+from cowork_jupyter.parts.mcp.secrets import (
     Resolved,
     VariableMissing,
     masked_entry,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, TypeVar
 
-from pydantic import BaseModel
-
+from ...agents.foreign import Prompt, PromptArgument, Resource, ResourceTemplate
 from ...policy.visible import visible
 from .connection import McpConnection
 from .tools import ResultBuilder
@@ -23,39 +22,6 @@ class _Page(Protocol):
 
 T = TypeVar("T")
 P = TypeVar("P", bound=_Page)
-
-
-class Resource(BaseModel):
-    """A resource of an MCP server."""
-
-    uri: str
-    name: str
-    description: str = ""
-    mime_type: str = ""
-
-
-class ResourceTemplate(BaseModel):
-    """A URI template of resources."""
-
-    template: str
-    name: str
-    description: str = ""
-
-
-class PromptArgument(BaseModel):
-    """An argument of a prompt."""
-
-    name: str
-    description: str = ""
-    required: bool = False
-
-
-class Prompt(BaseModel):
-    """A prompt of an MCP server."""
-
-    name: str
-    description: str = ""
-    arguments: list[PromptArgument] = []
 
 
 async def resources_of(connection: McpConnection) -> list[Resource]:

@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.pending_call import MAX_QUESTIONS, PendingCall, current
+from cowork_jupyter.parts.mcp.pending_call import MAX_QUESTIONS, PendingCall, current
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace
 

@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.domain.roles import Permission
-from cowork_jupyter.mcp.client.config import ConfiguredServers, read_server
+from cowork_jupyter.parts.mcp.config import ConfiguredServers, read_server
 from cowork_jupyter.policy.rulebook import settings_offers
 from cowork_jupyter.policy.trust import Trust
 

@@ -32,7 +32,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..._version import __version__
 from ...domain.redaction import Mask
-from .. import TASKS
 from .config import ServerConfig
 from .environment import OutputTail
 from .facts import MAX_TOOLS, McpToolFacts, facts_of
@@ -49,6 +48,9 @@ _DAY = 86_400.0
 for _name in ("mcp", "client", "httpx2"):
     if logging.getLogger(_name).level == logging.NOTSET:
         logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension for long-running calls."""
 
 
 class _Bounded(httpx2.AsyncBaseTransport):

@@ -10,17 +10,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..domain.roles import Permission
-from ..mcp.client import offers
-from ..mcp.client.config import ConfiguredServer
-from ..mcp.client.connection import McpConnection
-from ..mcp.client.facts import McpToolFacts
-from ..mcp.client.secrets import masked_entry
-from ..mcp.client.servers import McpServers
-from ..mcp.client.tools import describe, tool_name
-from .calls import Call
-from .models import Items, Name, RequestBody, Text
-from .routes import table
+from ...agents.foreign import Prompt, Resource
+from ...api.calls import Call
+from ...api.models import Items, Name, RequestBody, Text
+from ...api.routes import table
+from ...domain.roles import Permission
+from . import offers
+from .config import ConfiguredServer
+from .connection import McpConnection
+from .facts import McpToolFacts
+from .foreign import servers_in
+from .secrets import masked_entry
+from .servers import McpServers
+from .tools import describe, tool_name
 
 ServerName = Annotated[Name, Field(min_length=1, max_length=60)]
 
@@ -84,11 +86,11 @@ class McpServerList(Items[McpServer]):
     """Every configured server."""
 
 
-class ResourceList(Items[offers.Resource]):
+class ResourceList(Items[Resource]):
     """The resources of a server."""
 
 
-class McpPromptList(Items[offers.Prompt]):
+class McpPromptList(Items[Prompt]):
     """The prompts of a server."""
 
 
@@ -101,35 +103,35 @@ class ForeignText(BaseModel):
 @table.get("mcp/servers", McpServerList)
 async def list_servers(call: Call) -> BaseModel:
     """Every MCP server, used or not, with its tools and its output."""
-    servers = call.service.mcp
+    servers = servers_in(call.service)
     return McpServerList(items=[_view(servers, server) for server in servers.configured.all()])
 
 
 @table.post("mcp/servers", McpServer, body=NewMcpServer, status=201, action="execute")
 async def add_server(call: Call) -> BaseModel:
     """Add a server to the user's settings. It starts on first use."""
-    await call.service.mcp.add(call.body.name, call.body.config)
-    return _find_server(call.service.mcp, call.body.name)
+    await servers_in(call.service).add(call.body.name, call.body.config)
+    return _find_server(servers_in(call.service), call.body.name)
 
 
 @table.put("mcp/servers/{name}", McpServer, body=McpServerChoice, action="execute")
 async def choose_server(call: Call) -> BaseModel:
     """Enable or disable a server."""
-    await call.service.mcp.enable(call.path["name"], call.body.enabled)
-    return _find_server(call.service.mcp, call.path["name"])
+    await servers_in(call.service).enable(call.path["name"], call.body.enabled)
+    return _find_server(servers_in(call.service), call.path["name"])
 
 
 @table.delete("mcp/servers/{name}", action="execute")
 async def remove_server(call: Call) -> None:
     """Remove one of the user's own servers from their settings."""
-    await call.service.mcp.remove(call.path["name"])
+    await servers_in(call.service).remove(call.path["name"])
 
 
 @table.post("mcp/servers/{name}/restart", McpServer, action="execute")
 async def restart_server(call: Call) -> BaseModel:
     """Restart a server, and wait until it is running."""
-    await call.service.mcp.restart(call.path["name"])
-    return _find_server(call.service.mcp, call.path["name"])
+    await servers_in(call.service).restart(call.path["name"])
+    return _find_server(servers_in(call.service), call.path["name"])
 
 
 @table.get("mcp/servers/{name}/resources", ResourceList, action="execute")
@@ -159,7 +161,7 @@ async def write_prompt(call: Call) -> BaseModel:
 
 
 def _connection(call: Call) -> McpConnection:
-    return call.service.mcp.connection(call.path["name"])
+    return servers_in(call.service).connection(call.path["name"])
 
 
 def _find_server(servers: McpServers, name: str) -> McpServer:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from ...agents.log import RunLog
 from ...domain.errors import CoworkError
 from ...domain.notices import Notice
-from ...mcp.client.servers import McpServers
 from ...policy.visible import visible
-from ..log import RunLog
+from .servers import McpServers
 
 PAUSE = 5.0
 """Seconds between two notices about the same resource; changes meanwhile are reported together."""
@@ -35,7 +35,7 @@ class JobResources:
     def follow(self, server: str, uri: str) -> None:
         self.watch.follow(self.log, server, uri)
 
-    def news(self) -> list[str]:
+    def next_changes(self) -> list[str]:
         """What has changed since the last call, without duplicates."""
         new = self.watch.changes(self.log.job_id)[self._reported_count :]
         self._reported_count += len(new)

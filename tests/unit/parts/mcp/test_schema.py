@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.mcp.client.schema import parameters_of, problems_of
+from cowork_jupyter.parts.mcp.schema import parameters_of, problems_of
 
 WHOLE: dict[str, Any] = {
     "type": "object",

@@ -8,7 +8,7 @@ import pytest
 from mcp_types import ElicitRequestFormParams, ElicitRequestURLParams
 
 from cowork_jupyter.domain.replies import Question
-from cowork_jupyter.mcp.client.server_requests import elicit
+from cowork_jupyter.parts.mcp.server_requests import elicit
 
 pytestmark = pytest.mark.asyncio
 

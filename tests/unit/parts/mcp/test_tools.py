@@ -8,11 +8,11 @@ import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnotations
 
 from cowork_jupyter.domain.redaction import Mask
-from cowork_jupyter.mcp.client.config import read_server
-from cowork_jupyter.mcp.client.environment import MAX_KEPT, OutputTail
-from cowork_jupyter.mcp.client.facts import McpToolFacts
-from cowork_jupyter.mcp.client.facts import facts_of as bounded
-from cowork_jupyter.mcp.client.tools import ToolFailed, describe, result_of, tool_name
+from cowork_jupyter.parts.mcp.config import read_server
+from cowork_jupyter.parts.mcp.environment import MAX_KEPT, OutputTail
+from cowork_jupyter.parts.mcp.facts import McpToolFacts
+from cowork_jupyter.parts.mcp.facts import facts_of as bounded
+from cowork_jupyter.parts.mcp.tools import ToolFailed, describe, result_of, tool_name
 
 CONFIG = read_server("x", {"command": "a"}, "user")
 
