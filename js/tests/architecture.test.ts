@@ -38,4 +38,24 @@ describe('who may import whom', () => {
     const wrong = imports('lab').filter(({ from }) => /anywidget|\/widgets\//.test(from));
     expect(wrong).toEqual([]);
   });
+
+  it('nothing knows a part but the list, and that is known only to the entry point', () => {
+    const reached = imports('lab')
+      .filter(({ from }) => from.startsWith('.'))
+      .map(({ file, from }) => ({ file, to: normalize(join(file, '..', from)) }))
+      .filter(({ to }) => /^lab\/parts(\/|$)/.test(to));
+    const partOf = (path: string): string | undefined => /^lab\/parts\/([^/.]+)/.exec(path)?.[1];
+    const outside = reached.filter(({ file, to }) => {
+      const [from, part] = [partOf(file), partOf(to)];
+      return from === 'index' || from === undefined || from !== part;
+    });
+    expect(outside.filter(({ file }) => file !== 'lab/parts/index.ts')).toEqual([
+      { file: 'lab/index.ts', to: 'lab/parts' }
+    ]);
+    const listed = outside.filter(({ file }) => file === 'lab/parts/index.ts');
+    const folders = readdirSync(join(SRC, 'lab/parts'), { withFileTypes: true })
+      .filter(one => one.isDirectory())
+      .map(({ name }) => `lab/parts/${name}`);
+    expect(listed.map(({ to }) => to).sort()).toEqual(folders.sort());
+  });
 });

@@ -19,11 +19,10 @@ import { cards } from './card/renderer';
 import { CommandIDs } from './commands/ids';
 import { addCommands, addToPalette } from './commands/commands';
 import { CoworkModel, ICoworkModel } from './model/coworkModel';
-import { gestures } from './gestures/plugin';
 import { ActivityFeed, WakingChannel } from './model/activityFeed';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
-import { dataWatch } from './notebook/dataWatchPlugin';
+import { parts } from './parts';
 import { panel, place, IPanelState } from './panel/plugin';
 import { followView } from './model/currentConversation';
 import { loadTranslation } from './locale/translation';
@@ -125,13 +124,12 @@ const status: JupyterFrontEndPlugin<void> = {
 
 export default [
   model,
-  cards,
+  cards(parts),
   place,
   commands,
-  panel,
+  panel(parts),
   status,
   notebookBridge,
   magics,
-  dataWatch,
-  gestures
+  ...parts.flatMap(({ plugins = [] }) => plugins)
 ];

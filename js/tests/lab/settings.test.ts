@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { describe, expect, it } from 'vitest';
 
@@ -29,9 +30,12 @@ describe('the settings', () => {
       match => match[1]
     );
     expect(named.length).toBeGreaterThan(3);
-    expect(named.filter(id => !Object.values<string | undefined>(CommandIDs).includes(id))).toEqual(
-      []
-    );
+    const known = new Set<string | undefined>(Object.values(CommandIDs));
+    for (const name of readdirSync('src/lab/parts', { recursive: true, encoding: 'utf8' })) {
+      const text = /\.tsx?$/.test(name) ? readFileSync(join('src/lab/parts', name), 'utf8') : '';
+      [...text.matchAll(/'(cowork:[a-z-]+)'/g)].forEach(match => known.add(match[1]));
+    }
+    expect(named.filter(id => !known.has(id))).toEqual([]);
   });
 
   it('keep the chosen role, and pass on what is changed in the settings editor', async () => {

@@ -1,8 +1,6 @@
-import type { CardHost } from '../../shared/card/host';
-import { Comments, Mentions, plans } from '../../shared/lazyComponents';
+/** What cards and fields offer in JupyterLab only: too large for the widget's single script. */
+
 import { lazy } from '../../shared/ui/lazy';
 
-const Remember = lazy(async () => (await import('../memory/Remember')).Remember);
-
-/** What cards offer in JupyterLab only: too large for the widget's single script. */
-export const extras = { Comments, Mentions, Remember, plans } satisfies CardHost;
+export const Mentions = lazy(async () => (await import('../../shared/mentions/Mentions')).Mentions);
+export const History = lazy(async () => (await import('../../shared/plan/History')).History);

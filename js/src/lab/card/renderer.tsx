@@ -14,17 +14,16 @@ import { CoworkError, isRecord, type Channel } from '../../shared/channel/channe
 import { HostProvider, type CardHost } from '../../shared/card/host';
 import type { CardData } from '../../shared/types';
 import { t } from '../../shared/text/translate';
-import { extras } from './extras';
+import { hostOf, type Part } from '../part';
 import { labMarkdown } from './markdown';
 import { RecordRenderer } from './record';
 import { restartAt } from './restart';
 import { SavedCard } from './saving';
 import { CommandIDs } from '../commands/ids';
 import { ICoworkModel } from '../model/coworkModel';
-import { forwardGlobalKeys } from '../ui/keyboard';
+import { forwardGlobalKeys, captureCardKeys } from '../ui/keyboard';
 import { drawnBy } from './HostText';
 import { insertBelow } from '../notebook/insertCell';
-import { captureCardKeys } from '../ui/keyboard';
 import { isOnServer } from '../notebook/drives';
 import { showCell } from '../notebook/showCell';
 
@@ -142,7 +141,7 @@ export const NOBODY: Channel = {
   subscribe: () => () => undefined
 };
 
-export const cards: JupyterFrontEndPlugin<void> = {
+export const cards = (parts: readonly Part[]): JupyterFrontEndPlugin<void> => ({
   id: 'cowork-jupyter:cards',
   description: 'Draws the inline cards of Cowork in notebooks.',
   autoStart: true,
@@ -157,7 +156,7 @@ export const cards: JupyterFrontEndPlugin<void> = {
   ) => {
     const host: CardHost = {
       Markdown: drawnBy(labMarkdown(rendermime)),
-      ...extras,
+      ...hostOf(parts),
       openConversation: context => void app.commands.execute(CommandIDs.openPanel, { context }),
       allows: what => cowork.preferences[what]
     };
@@ -173,4 +172,4 @@ export const cards: JupyterFrontEndPlugin<void> = {
         : new CardRenderer(RECORD_MIME, NOBODY, host, around);
     add(RECORD_MIME, () => new RecordRenderer(notebooks, makeRecord));
   }
-};
+});

@@ -6,14 +6,13 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { roleLook } from '../../shared/role/roles';
 import { t } from '../../shared/text/translate';
 import { CommandIDs } from './ids';
-import { switchRole } from './roleMenu';
+import { switchRole, openRoleMenu } from './roleMenu';
 import { notifyConnection } from './connectionNotification';
 import type { ICoworkModel } from '../model/coworkModel';
 import { coworkIcon } from '../ui/icon';
 import { insertMagicCell, notebookForCell, type Magic } from '../notebook/insertCell';
 import { PANEL_ID } from '../panel/panel';
 import type { PanelState } from '../panel/panelState';
-import { openRoleMenu } from './roleMenu';
 
 export interface CommandParts {
   model: ICoworkModel;

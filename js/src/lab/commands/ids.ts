@@ -13,12 +13,6 @@ export const CommandIDs = {
   checkConnection: 'cowork:check-connection',
   /** Needs `{text}`, which is put into the panel's field. */
   compose: 'cowork:compose',
-  fixCell: 'cowork:fix-cell',
-  explainError: 'cowork:explain-error',
-  askOutput: 'cowork:ask-output',
-  cellPrompt: 'cowork:cell-prompt',
-  nextCell: 'cowork:next-cell',
-  runDependents: 'cowork:run-dependents',
   showTour: 'cowork:show-tour',
   showShortcuts: 'cowork:show-shortcuts'
 } as const;

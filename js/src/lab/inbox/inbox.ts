@@ -4,7 +4,8 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../../shared/channel/channel';
 import type { Page, PermissionRequest, Question } from '../../shared/types';
-import { permissionOf, questionOf, text } from '../../shared/run/parse';
+import { text } from '../../shared/channel/values';
+import { permissionOf, questionOf } from '../../shared/run/parse';
 import { toolLabel } from '../../shared/ask/labels';
 import { counted, t } from '../../shared/text/translate';
 import { plainLine } from '../../shared/text/plain';

@@ -5,6 +5,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { StaleCell } from '../../shared/types';
+import type { Cell } from './cellCommands';
 import { CellMark } from './CellMark';
 import {
   cellAbove,
@@ -17,8 +18,6 @@ import { revertChange, type SavedCell } from './edits';
 import { EditorDiff } from './editorDiff';
 import { StaleNote } from './StaleCells';
 import { keepScrollPosition } from './scrollPosition';
-
-type Cell = NotebookPanel['content']['widgets'][number];
 
 /** How long a change must be visible in a focused window to count as seen. */
 const SEEN_MS = 2000;

@@ -6,12 +6,12 @@
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
 
+import type { Cell } from './cellCommands';
+
 const USES_COWORK = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
 /** Server limit; a longer cell has to be approved on its card. */
 const MAX_TEXT = 1_000_000;
 const GONE: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
-
-type Cell = Notebook['widgets'][number];
 
 export class PersonRuns {
   private readonly running = new Set<Cell['model']>();

@@ -3,9 +3,8 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 
+import type { Cell } from './cellCommands';
 import { Refusal } from './edits';
-
-type Cell = NotebookPanel['content']['widgets'][number];
 
 /** The parts of Lab's code cells used here. */
 type CodeCell = Cell & {

@@ -2,7 +2,7 @@
 
 import type { Notebook } from '@jupyterlab/notebook';
 
-type Cell = Notebook['widgets'][number];
+import type { Cell } from './cellCommands';
 
 /** Lab lays out new cells over several frames. */
 const FRAMES = 6;

@@ -8,7 +8,7 @@ import type { Checkpoint, Checkpoints } from '../../shared/types';
 import { RunProvider } from '../../shared/run/context';
 import { counted, t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
-import { useLoaded, useActivity, usePanel } from './context';
+import { useFollowed, usePanel } from './context';
 import { CheckpointActions } from './standaloneActions';
 import { Section } from './Section';
 
@@ -22,11 +22,10 @@ export function CheckpointsSection({
   context: string;
   open?: boolean;
 }): VNode | null {
-  const { channel } = usePanel();
-  const made = useActivity(RELOAD_EVENTS, context);
-  const { value, error } = useLoaded(
-    () => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`),
-    [context, made]
+  const { value, error } = useFollowed<Checkpoints>(
+    `context/${context}/checkpoints`,
+    RELOAD_EVENTS,
+    context
   );
   const newest = [...(value?.items ?? [])].sort((one, other) =>
     other.created_at.localeCompare(one.created_at)

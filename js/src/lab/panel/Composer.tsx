@@ -1,10 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import { submitting } from '../../shared/ui/forms';
 import type { Action } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import { useHost } from '../../shared/card/host';
-import { Mentions } from '../../shared/lazyComponents';
+import { Mentions } from '../card/extras';
 import type { MentionPlace } from '../../shared/mentions/Mentions';
 import { t } from '../../shared/text/translate';
 import { usePanel } from './context';
@@ -52,12 +53,11 @@ export function Composer(props: ComposerProps): VNode {
   return (
     <form
       class="cw-composer"
-      onSubmit={event => {
-        event.preventDefault();
+      onSubmit={submitting(() => {
         if (canSend) {
           onSend();
         }
-      }}
+      })}
       onDragOver={event => {
         if (event.dataTransfer?.types.includes('Files')) {
           event.preventDefault();

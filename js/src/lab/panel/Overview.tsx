@@ -1,17 +1,16 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/ui/useAction';
 import { CheckButton } from '../../shared/model/CheckButton';
 import type { Check } from '../../shared/model/connectionCheck';
-import { HealthAnswer } from '../../shared/model/HealthAnswer';
+import { HealthAnswer, modelLabel } from '../../shared/model/HealthAnswer';
 import { ModelHelp } from '../../shared/model/ModelHelp';
-import { modelLabel } from '../../shared/model/HealthAnswer';
 import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/role/RolePill';
 import { t } from '../../shared/text/translate';
-import { Memory } from '../memory/Memory';
 import type { InboxItem } from '../inbox/inbox';
+import type { PanelSection } from '../part';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useActivity, usePanel } from './context';
@@ -19,18 +18,16 @@ import { lastUsed, listConversations, listDeleted, type Conversation } from './c
 import { ConversationsSection } from './ConversationsSection';
 import { DeletedConversations } from './DeletedConversations';
 import { InboxSection } from './InboxSection';
-import { McpSection } from './McpSection';
 import { usePictures } from './images';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
-import { SkillsSection } from './SkillsSection';
 import { TrustSection } from './TrustSection';
-import { WorkflowsSection } from './WorkflowsSection';
 
 const RELOAD_EVENTS = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
 export interface OverviewProps {
+  sections: readonly PanelSection[];
   inbox: readonly InboxItem[];
   notify: boolean;
   /** Role of a new conversation. */
@@ -51,6 +48,9 @@ export interface OverviewProps {
   onCheck: () => void;
 }
 
+/** A section, and its place among the others. */
+type Placed = [order: number, section: VNode];
+
 /** Ordered by urgency: what waits, progress, rollback, everything else. */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
@@ -62,6 +62,17 @@ export function Overview(props: OverviewProps): VNode {
     listed.reload();
     deleted.reload();
   };
+  const own: Placed[] = [
+    [400, <RulesSection />],
+    [600, <TrustSection />],
+    [700, <ModelSection health={props.health} check={props.check} onCheck={props.onCheck} />]
+  ];
+  const ofParts = props.sections.map(({ order, title, name, Body }): Placed => [
+    order,
+    <Section title={title()} {...(name ? { part: name } : {})} open={false}>
+      {() => <Body />}
+    </Section>
+  ]);
   const present = presentOf(listed.value ?? [], notebook);
   return (
     <>
@@ -87,13 +98,11 @@ export function Overview(props: OverviewProps): VNode {
             }}
           />
         )}
-        <WorkflowsSection />
-        <SkillsSection />
-        <MemorySection />
-        <RulesSection />
-        <McpSection />
-        <TrustSection />
-        <ModelSection health={props.health} check={props.check} onCheck={props.onCheck} />
+        {[...own, ...ofParts]
+          .sort(([one], [other]) => one - other)
+          .map(([order, section]) => (
+            <Fragment key={order}>{section}</Fragment>
+          ))}
       </div>
       <NewConversation {...props} />
     </>
@@ -110,14 +119,6 @@ function presentOf(
 ): Conversation | null {
   return lastUsed(
     notebook === null ? conversations : conversations.filter(one => one.notebook === notebook)
-  );
-}
-
-function MemorySection(): VNode {
-  return (
-    <Section title={t('Memory')} part="memory" open={false}>
-      {() => <Memory />}
-    </Section>
   );
 }
 

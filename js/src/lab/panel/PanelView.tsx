@@ -11,7 +11,7 @@ import { Overview, type OverviewProps } from './Overview';
 import { Tour } from './Tour';
 
 export interface PanelViewProps extends OverviewProps {
-  parts: PanelContext;
+  panel: PanelContext;
   /** The open conversation, or null for the overview. */
   context: string | null;
   /** `wanted`: the user has just asked for it. */
@@ -26,7 +26,7 @@ export interface PanelViewProps extends OverviewProps {
 }
 
 export function PanelView(props: PanelViewProps): VNode {
-  const { parts, context, role, health, check, model, tour } = props;
+  const { panel, context, role, health, check, model, tour } = props;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented) {
       return;
@@ -42,7 +42,7 @@ export function PanelView(props: PanelViewProps): VNode {
     <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />
   );
   return (
-    <PanelProvider value={parts}>
+    <PanelProvider value={panel}>
       {/* A section, so that its headers do not count as the page's banner. */}
       <section class="cw-panel" onKeyDown={onKeyDown}>
         {tour !== 'closed' && context === null && (

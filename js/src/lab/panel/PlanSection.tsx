@@ -3,14 +3,14 @@ import type { VNode } from 'preact';
 import { Button } from '../../shared/ui/Button';
 import { Fold } from '../../shared/ui/Fold';
 import { inline } from '../../shared/text/markdown';
-import { plans } from '../../shared/lazyComponents';
+import { History } from '../card/extras';
 import { StepMark } from '../../shared/plan/StepMark';
 import type { PlanAnswer, PlanStep } from '../../shared/types';
 import { planOf } from '../../shared/run/parse';
 import { isFinal } from '../../shared/run/state';
 import { t } from '../../shared/text/translate';
 import { bounded, visible } from '../../shared/text/visible';
-import { useLoaded, useActivity, usePanel } from './context';
+import { useFollowed, usePanel } from './context';
 import { Section } from './Section';
 
 const RELOAD_EVENTS = [
@@ -28,10 +28,10 @@ const MAX_STEPS = 12;
 /** Progress of the conversation's plan: of the one that runs, else of the newest. */
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
-  const changed = useActivity(RELOAD_EVENTS, context);
-  const { value } = useLoaded(
-    () => channel.request<PlanAnswer>('GET', `context/${context}/plan?running=true`),
-    [context, changed]
+  const { value } = useFollowed<PlanAnswer>(
+    `context/${context}/plan?running=true`,
+    RELOAD_EVENTS,
+    context
   );
   if (!value?.plan) {
     return null;
@@ -57,7 +57,7 @@ export function PlanSection({ context }: { context: string }): VNode | null {
             <div class="cw-row">
               <Fold summary={t('History')}>
                 {() => (
-                  <plans.History
+                  <History
                     channel={channel}
                     context={context}
                     planId={value.plan?.id ?? ''}

@@ -5,7 +5,7 @@ import { Button, Failure } from '../../shared/ui/Button';
 import type { Page } from '../../shared/types';
 import { t } from '../../shared/text/translate';
 import { oneLine } from '../../shared/text/visible';
-import { useLoaded, useActivity, usePanel } from './context';
+import { useFollowed, usePanel } from './context';
 
 const RELOAD_EVENTS = ['queue-changed'];
 
@@ -17,10 +17,10 @@ interface QueuedMessage {
 /** Messages sent while a job runs, until the agent reads them; they can be withdrawn. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
-  const feed = useActivity(RELOAD_EVENTS, context);
-  const { value, reload } = useLoaded(
-    () => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`),
-    [context, feed]
+  const { value, reload } = useFollowed<Page<QueuedMessage>>(
+    `context/${context}/queue`,
+    RELOAD_EVENTS,
+    context
   );
   const removing = useAction();
   const revertChange = (id: string): void =>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { submitting } from '../../shared/ui/forms';
 import { useAction } from '../../shared/ui/useAction';
 import { Failure } from '../../shared/ui/Button';
 import { t } from '../../shared/text/translate';
@@ -45,13 +46,7 @@ export function RenameField({ conversation, onDone }: RenameFieldProps): VNode {
     }
   };
   return (
-    <form
-      class="cw-rename"
-      onSubmit={event => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <form class="cw-rename" onSubmit={submitting(save)}>
       <input
         type="text"
         class="cw-input"

@@ -1,13 +1,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { TextField } from '../../shared/ui/TextField';
+import { submitting } from '../../shared/ui/forms';
 import { useAction } from '../../shared/ui/useAction';
 import { Button, Failure } from '../../shared/ui/Button';
 import { Fold } from '../../shared/ui/Fold';
 import type { Page } from '../../shared/types';
 import { t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
-import { useLoaded, useActivity, usePanel } from './context';
+import { useFollowed, usePanel } from './context';
 import { Section } from './Section';
 
 const RELOAD_EVENTS = ['permission-resolved'];
@@ -38,12 +40,7 @@ export function RulesSection(): VNode {
 }
 
 function Rules(): VNode {
-  const { channel } = usePanel();
-  const decided = useActivity(RELOAD_EVENTS);
-  const { value, error, reload } = useLoaded(
-    () => channel.request<Page<Rule>>('GET', 'rules'),
-    [decided]
-  );
+  const { value, error, reload } = useFollowed<Page<Rule>>('rules', RELOAD_EVENTS);
   return (
     <>
       <Failure error={error} />
@@ -142,12 +139,11 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
   return (
     <form
       class="cw-form"
-      onSubmit={event => {
-        event.preventDefault();
+      onSubmit={submitting(() => {
         if (rule.trim()) {
           add();
         }
-      }}
+      })}
     >
       <div class="cw-bar">
         <select
@@ -172,19 +168,16 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
           <option value="global">{t('everywhere')}</option>
         </select>
       </div>
-      <label class="cw-field">
-        <span>{t('Rule')}</span>
-        <input
-          type="text"
-          class="cw-input"
-          value={rule}
-          placeholder="execute_command(git push)"
-          onInput={event => setRule(event.currentTarget.value)}
-        />
+      <TextField
+        label={t('Rule')}
+        value={rule}
+        placeholder="execute_command(git push)"
+        onText={setRule}
+      >
         <span class="cw-dim">
           {t('A tool, optionally with the files or the command it is for in parentheses.')}
         </span>
-      </label>
+      </TextField>
       <Failure error={adding.error} />
       <div class="cw-bar">
         <Button look="primary" busy={adding.busy} disabled={!rule.trim()} onClick={add}>

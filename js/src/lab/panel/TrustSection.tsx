@@ -7,7 +7,7 @@ import { Note } from '../../shared/ui/Note';
 import { fetchRoles } from '../../shared/role/roles';
 import { t } from '../../shared/text/translate';
 import { oneLine, visible } from '../../shared/text/visible';
-import { useLoaded, useActivity, usePanel } from './context';
+import { useFollowed, usePanel } from './context';
 import { Section } from './Section';
 
 interface TrustItem {
@@ -30,8 +30,7 @@ const RELOAD_EVENTS = ['job-started', 'job-completed'];
 /** Content of the folder that has no effect until the user trusts it. Hidden if there is none. */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
-  const ran = useActivity(RELOAD_EVENTS);
-  const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), [ran]);
+  const { value, reload } = useFollowed<Trust>('trust', RELOAD_EVENTS);
   const deciding = useAction();
   if (value === null || value.items.length === 0) {
     return null;

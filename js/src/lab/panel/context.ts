@@ -100,3 +100,14 @@ export function useLoaded<Value>(
   );
   return { value, error, reload };
 }
+
+/** What the server answers, asked again on such events; see `useActivity`. */
+export function useFollowed<Answer>(
+  path: string,
+  kinds: readonly string[],
+  contextId?: string
+): Loaded<Answer> {
+  const { channel } = usePanel();
+  const happened = useActivity(kinds, contextId);
+  return useLoaded(() => channel.request<Answer>('GET', path), [path, happened]);
+}

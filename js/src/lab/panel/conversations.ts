@@ -1,6 +1,7 @@
 /** API calls about conversations. */
 
 import type { Channel } from '../../shared/channel/channel';
+import { allPages } from '../../shared/channel/pages';
 import type { Page } from '../../shared/types';
 
 export interface Conversation {
@@ -28,7 +29,6 @@ export function openConversation(channel: Channel, id: string): Promise<OpenConv
 
 /** Page size without a filter. */
 const NEWEST = 100;
-const PAGE_SIZE = 1000;
 
 /** Includes all pinned ones. */
 export async function listConversations(channel: Channel): Promise<Conversation[]> {
@@ -39,7 +39,7 @@ export async function listConversations(channel: Channel): Promise<Conversation[
   if (newest.next === null) {
     return newest.items;
   }
-  const pinned = await allPages(channel, 'pinned=true');
+  const pinned = await allPages<Conversation>(channel, 'context?pinned=true&');
   const listed = new Set(newest.items.map(({ id }) => id));
   return [...newest.items, ...pinned.filter(({ id }) => !listed.has(id))];
 }
@@ -62,21 +62,7 @@ export function findConversations(
   if (notebook) {
     query.set('notebook', notebook);
   }
-  return allPages(channel, query.toString());
-}
-
-async function allPages(channel: Channel, query: string): Promise<Conversation[]> {
-  const found: Conversation[] = [];
-  let after: string | number | null = 0;
-  do {
-    const page: Page<Conversation> = await channel.request(
-      'GET',
-      `context?${query}&after=${after}&limit=${PAGE_SIZE}`
-    );
-    found.push(...page.items);
-    after = page.next;
-  } while (after !== null);
-  return found;
+  return allPages(channel, `context?${query}&`);
 }
 
 /** The most recently used conversation. */

@@ -6,7 +6,7 @@ import { HostProvider, type CardHost } from '../../shared/card/host';
 import { counted, t } from '../../shared/text/translate';
 import type { ICoworkModel } from '../model/coworkModel';
 import { coworkIcon } from '../ui/icon';
-import { extras } from '../card/extras';
+import { hostOf, type Part } from '../part';
 import type { PanelContext } from './context';
 import type { PanelView } from './PanelView';
 import type { PanelState } from './panelState';
@@ -36,18 +36,19 @@ export class CoworkPanel extends PreactWidget {
   private asked = false;
   /** Loaded when the panel is first shown. */
   private View: typeof PanelView | null = null;
-  private parts: PanelContext | null = null;
+  private context: PanelContext | null = null;
 
   constructor(
     private readonly model: ICoworkModel,
     private readonly place: PanelState,
     private readonly actions: PanelActions,
-    private host: CardHost
+    private host: CardHost,
+    private readonly parts: readonly Part[]
   ) {
     super();
     this.host = {
       ...host,
-      ...extras,
+      ...hostOf(parts),
       openConversation: context => place.open(context),
       allows: what => model.preferences[what]
     };
@@ -99,7 +100,8 @@ export class CoworkPanel extends PreactWidget {
     return (
       <HostProvider value={this.hostNow()}>
         <View
-          parts={this.panelContext()}
+          panel={this.panelContext()}
+          sections={this.parts.flatMap(({ sections = [] }) => sections)}
           context={place.context}
           inbox={model.inbox.items}
           notify={preferences.notify}
@@ -139,17 +141,17 @@ export class CoworkPanel extends PreactWidget {
   }
 
   private async load(): Promise<void> {
-    this.View ??= (await import('./PanelView')).PanelView;
+    this.View ??= (await import(/* webpackChunkName: "panel" */ './PanelView')).PanelView;
     this.update();
   }
 
   /** Memoised, so that effects that depend on it do not rerun. */
   private panelContext(): PanelContext {
     const notebook = this.actions.notebook();
-    if (this.parts === null || this.parts.notebook !== notebook) {
+    if (this.context === null || this.context.notebook !== notebook) {
       const { channel, feed } = this.model;
       const { pickFiles } = this.actions;
-      this.parts = {
+      this.context = {
         channel,
         feed,
         notebook,
@@ -159,7 +161,7 @@ export class CoworkPanel extends PreactWidget {
         ...(pickFiles ? { pickFiles } : {})
       };
     }
-    return this.parts;
+    return this.context;
   }
 
   /** Memoised. */

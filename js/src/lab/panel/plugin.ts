@@ -13,8 +13,8 @@ import { ICoworkModel } from '../model/coworkModel';
 import { download } from '../files/download';
 import { drawnBy } from '../card/HostText';
 import { notifyAboutInbox } from '../inbox/notifications';
-import { insertBelowActive } from '../notebook/insertCell';
-import { notebookForCell } from '../notebook/insertCell';
+import { insertBelowActive, notebookForCell } from '../notebook/insertCell';
+import type { Part } from '../part';
 import { CoworkPanel } from './panel';
 import { PanelState } from './panelState';
 import { openRoleMenu } from '../commands/roleMenu';
@@ -33,7 +33,7 @@ export const place: JupyterFrontEndPlugin<IPanelState> = {
   activate: () => new PanelState()
 };
 
-export const panel: JupyterFrontEndPlugin<void> = {
+export const panel = (parts: readonly Part[]): JupyterFrontEndPlugin<void> => ({
   id: 'cowork-jupyter:panel',
   description: 'The side panel of Cowork.',
   autoStart: true,
@@ -66,7 +66,8 @@ export const panel: JupyterFrontEndPlugin<void> = {
       cowork,
       where,
       actions,
-      rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) }
+      rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) },
+      parts
     );
     notebooks?.currentChanged.connect(() => {
       view.update();
@@ -87,7 +88,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
       showPanel: () => void app.commands.execute(CommandIDs.showInbox)
     });
   }
-};
+});
 
 /** Whether the card's notebook is the current one. */
 function isInFront(notebooks: INotebookTracker | null, path: string | null): boolean {

@@ -10,6 +10,7 @@ import type {
   RunCardData
 } from '../../shared/types';
 import { RunActions } from '../../shared/run/actions';
+import { BLANK } from '../../shared/run/snapshot';
 import { RunStore } from '../../shared/run/store';
 
 export function emptyRunCard(
@@ -18,37 +19,15 @@ export function emptyRunCard(
   role: string,
   title: string
 ): RunCardData {
-  const nothing = {
-    messages: [],
-    plan: null,
-    revision: 0,
-    made_at: null,
-    stale: [],
-    tasks: [],
-    questions: [],
-    permissions: []
-  };
   return {
-    ...{
-      version: 1,
-      kind: 'run',
-      host: 'server',
-      context_id: contextId,
-      job_id: jobId,
-      role,
-      title
-    },
-    snapshot: {
-      ...nothing,
-      status: 'running',
-      error: null,
-      role,
-      model: null,
-      goal: '',
-      usage: null,
-      started_at: null,
-      ended_at: null
-    },
+    version: 1,
+    kind: 'run',
+    host: 'server',
+    context_id: contextId,
+    job_id: jobId,
+    role,
+    title,
+    snapshot: { ...BLANK, role, model: null, goal: '' },
     saved_at: null
   };
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { sendOnEnter, submitting } from '../ui/forms';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { Card } from '../ui/Card';
@@ -12,7 +13,6 @@ import { useRun } from '../run/context';
 import { CallFacts } from '../run/ToolCall';
 import { counted, t } from '../text/translate';
 import { oneLine, visible } from '../text/visible';
-import { sendOnEnter } from './sendOnEnter';
 import { riskLabel, scopeHelp, scopeLabel, toolLabel } from './labels';
 
 /** A tool call that needs the user's permission: the whole call, its resource and why it asks. */
@@ -190,12 +190,11 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
       {saying && (
         <form
           class="cw-write"
-          onSubmit={event => {
-            event.preventDefault();
+          onSubmit={submitting(() => {
             if (why.trim() && !deciding.busy) {
               decide('deny', 'once', why.trim());
             }
-          }}
+          })}
         >
           <input
             type="text"

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { sendOnEnter, submitting } from '../ui/forms';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { Card } from '../ui/Card';
@@ -12,7 +13,6 @@ import { RichText } from '../text/RichText';
 import { useRun } from '../run/context';
 import { translateKnown, t } from '../text/translate';
 import { bounded, oneLine, visible } from '../text/visible';
-import { sendOnEnter } from './sendOnEnter';
 
 const MAX = 4000;
 
@@ -91,12 +91,11 @@ function OwnAnswer({
   return (
     <form
       class="cw-write"
-      onSubmit={event => {
-        event.preventDefault();
+      onSubmit={submitting(() => {
         if (text.trim() && !busy) {
           onSend(text.trim());
         }
-      }}
+      })}
     >
       <input
         type="text"

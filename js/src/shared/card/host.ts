@@ -3,14 +3,18 @@
  * cannot do it, or where its code would be too large for every card.
  */
 
-import { createContext, type ComponentType } from 'preact';
+import { createContext, type ComponentType, type RefObject } from 'preact';
 import { useContext } from 'preact/hooks';
 
 import type { Channel } from '../channel/channel';
-import type { CommentsProps } from '../comments/Comments';
 import type { MentionsProps } from '../mentions/Mentions';
 import type { PlanRef } from '../plan/planRef';
 import type { RunState } from '../run/state';
+
+export interface CardLine {
+  channel: Channel;
+  state: RunState;
+}
 
 export interface CardHost {
   /**
@@ -24,17 +28,16 @@ export interface CardHost {
   insertCell?: (source: string) => Promise<void>;
   /** Path of the card's notebook, which may change; missing if it is not on this server. */
   notebook?: () => string;
-  Comments?: ComponentType<CommentsProps>;
+  /** Lets parts of a card be commented on; `id` is the card's. */
+  Comments?: ComponentType<{ root: RefObject<HTMLElement>; id: string }>;
   /** Completes `@` and `/` in a field. */
   Mentions?: ComponentType<MentionsProps>;
-  /** Offers to remember what the run has shown. */
-  Remember?: ComponentType<{ channel: Channel; state: RunState }>;
+  /** What the card of a run is followed by. */
+  lines?: readonly ComponentType<CardLine>[];
   /** User settings; missing means everything is allowed. */
   allows?: (what: 'mentions' | 'comments' | 'pictures') => boolean;
-  plans?: {
-    History: ComponentType<PlanRef>;
-    SaveWorkflow: ComponentType<PlanRef>;
-  };
+  History?: ComponentType<PlanRef>;
+  SaveWorkflow?: ComponentType<PlanRef>;
   /** Opens a conversation in the panel. */
   openConversation?: (contextId: string) => void;
   /** Scrolls to a cell of the card's notebook. */

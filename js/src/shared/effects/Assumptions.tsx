@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { submitting } from '../ui/forms';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { useRun } from '../run/context';
@@ -101,12 +102,11 @@ function Row({ of, index, assumption }: RowProps): VNode {
       {draft !== null && (
         <form
           class="cw-bar"
-          onSubmit={event => {
-            event.preventDefault();
+          onSubmit={submitting(() => {
             if (draft.trim()) {
               decide({ status: 'corrected', correction: draft.trim() });
             }
-          }}
+          })}
         >
           <input
             class="cw-input"

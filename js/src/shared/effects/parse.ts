@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from '../channel/channel';
+import { number, numberOrNull, records, text, texts } from '../channel/values';
 import type {
   Assumption,
   DataEffect,
@@ -15,11 +16,6 @@ import type {
 } from '../types';
 
 type Raw = Record<string, unknown>;
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : []);
-const records = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 export function effectsOf(value: unknown): DataEffect[] {
   return records(value).map(raw => ({
@@ -39,7 +35,7 @@ function warningOf(raw: Raw): DataWarning {
   return {
     code: text(raw['code']),
     message: text(raw['message']),
-    line: typeof raw['line'] === 'number' ? raw['line'] : null,
+    line: numberOrNull(raw['line']),
     evidence: {},
     advice: text(raw['advice'])
   };
@@ -50,11 +46,11 @@ function tableOf(value: unknown): TableState | null {
     return null;
   }
   return {
-    rows: count(value['rows']),
-    columns: count(value['columns']),
+    rows: number(value['rows']),
+    columns: number(value['columns']),
     kind: text(value['kind']),
     fields: records(value['fields']).map(fieldOf),
-    duplicates: typeof value['duplicates'] === 'number' ? value['duplicates'] : null,
+    duplicates: numberOrNull(value['duplicates']),
     sampled: value['sampled'] === true
   };
 }
@@ -65,11 +61,11 @@ function fieldOf(raw: Raw): FieldState {
   return {
     name: text(raw['name']),
     type: text(raw['type']),
-    missing: count(raw['missing']),
-    distinct: typeof raw['distinct'] === 'number' ? raw['distinct'] : null,
+    missing: number(raw['missing']),
+    distinct: numberOrNull(raw['distinct']),
     low: plain(raw['low']),
     high: plain(raw['high']),
-    total: typeof raw['total'] === 'number' ? raw['total'] : null,
+    total: numberOrNull(raw['total']),
     values: texts(raw['values']),
     zone: text(raw['zone']) || null
   };
@@ -88,7 +84,7 @@ export function figuresOf(value: unknown): Figure[] {
     .filter(raw => text(raw['text']) !== '')
     .map(raw => ({
       text: text(raw['text']),
-      value: count(raw['value']),
+      value: number(raw['value']),
       source: isRecord(raw['source'])
         ? {
             cell_id: text(raw['source']['cell_id']) || null,

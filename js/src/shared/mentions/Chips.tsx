@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import { isRecord } from '../channel/channel';
+import { records } from '../channel/values';
 import { counted } from '../text/translate';
 import type { Mention } from '../types';
 import { oneLine } from '../text/visible';
@@ -30,7 +30,7 @@ export function MentionChips({ mentions }: { mentions: readonly Mention[] }): VN
 
 /** Validates a saved card's mentions: notebooks are untrusted. */
 export function mentionsOf(value: unknown): Mention[] {
-  return (Array.isArray(value) ? value : []).filter(isRecord).map(raw => {
+  return records(value).map(raw => {
     const text = (name: string): string => String(raw[name] ?? '');
     return {
       text: text('text'),

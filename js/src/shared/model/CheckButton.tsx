@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { Check } from './connectionCheck';
+import { Button } from '../ui/Button';
 import { t } from '../text/translate';
 
 interface CheckButtonProps {
@@ -10,23 +11,11 @@ interface CheckButtonProps {
   plain?: boolean;
 }
 
-/** Stays focusable while busy: disabling it would move keyboard focus to the top of the page. */
 export function CheckButton({ check, onCheck, plain = false }: CheckButtonProps): VNode {
   const busy = check.state === 'busy';
   return (
-    <button
-      type="button"
-      class={plain ? 'cw-button' : 'cw-button cw-primary'}
-      aria-busy={busy}
-      aria-disabled={busy}
-      onClick={() => {
-        if (!busy) {
-          onCheck();
-        }
-      }}
-    >
-      {busy && <span class="cw-spinner" aria-hidden="true" />}
+    <Button look={plain ? 'plain' : 'primary'} busy={busy} onClick={onCheck}>
       {busy ? t('Checking…') : t('Check connection')}
-    </button>
+    </Button>
   );
 }

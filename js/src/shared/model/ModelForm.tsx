@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
+import { submitting } from '../ui/forms';
 import { useAction } from '../ui/useAction';
 import { Failure } from '../ui/Button';
 import { CoworkError, isRecord, type Channel } from '../channel/channel';
+import { useAnswer } from '../channel/useAnswer';
 import { money } from '../text/format';
 import type { ProviderList } from '../types';
 import { t } from '../text/translate';
@@ -13,6 +15,8 @@ type FieldName = 'base_url' | 'model' | 'small_model' | 'api_key';
 type Fields = Record<FieldName | 'provider', string>;
 
 const EMPTY: Fields = { provider: '', base_url: '', model: '', small_model: '', api_key: '' };
+
+const NONE: Pick<ProviderList, 'items' | 'currency'> = { items: [], currency: 'USD' };
 
 interface ModelFormProps {
   channel: Channel;
@@ -38,7 +42,8 @@ const FIELDS: Record<string, FieldName> = {
 export function ModelForm({ channel, onChange, start, models = [] }: ModelFormProps): VNode {
   const [fields, setFields] = useState<Fields>({ ...EMPTY, ...start });
   const [tried, setTried] = useState(start?.base_url ?? '');
-  const { items, currency } = useProviders(channel);
+  // Without them addresses can still be typed.
+  const { items, currency } = useAnswer<ProviderList>(channel, 'providers') ?? NONE;
   const form = useRef<HTMLFormElement>(null);
   const connecting = useAction();
   const refused = refusalOf(connecting.error);
@@ -88,14 +93,7 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
     </label>
   );
   return (
-    <form
-      ref={form}
-      class="cw-connect"
-      onSubmit={event => {
-        event.preventDefault();
-        void connect(fields);
-      }}
-    >
+    <form ref={form} class="cw-connect" onSubmit={submitting(() => void connect(fields))}>
       {items.length > 0 && (
         <label class="cw-field">
           <span>{t('Provider')}</span>
@@ -167,22 +165,6 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       <Failure error={connecting.error} />
     </form>
   );
-}
-
-/** Empty if they cannot be loaded: addresses can still be typed. */
-function useProviders(channel: Channel): ProviderList {
-  const [known, setKnown] = useState<ProviderList>({ items: [], currency: 'USD', next: null });
-  useEffect(() => {
-    let gone = false;
-    void channel.request<ProviderList>('GET', 'providers').then(
-      list => !gone && setKnown(list),
-      () => undefined
-    );
-    return () => {
-      gone = true;
-    };
-  }, [channel]);
-  return known;
 }
 
 /** The field that a model offered instead belongs to. */

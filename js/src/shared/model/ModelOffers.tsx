@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import type { Channel } from '../channel/channel';
+import { useAnswer } from '../channel/useAnswer';
 import type { Page } from '../types';
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
@@ -26,21 +27,11 @@ interface OffersProps {
 
 /** Model servers running on this machine, one click to use. */
 export function ModelOffers({ channel, onChange }: OffersProps): VNode {
-  const [servers, setServers] = useState<OfferedServer[]>([]);
-  useEffect(() => {
-    let gone = false;
-    // Ignore failures: the form below works without offers.
-    void channel.request<Page<OfferedServer>>('GET', 'models/offers').then(
-      ({ items }) => !gone && setServers(items),
-      () => undefined
-    );
-    return () => {
-      gone = true;
-    };
-  }, [channel]);
+  // Without offers the form below works as well.
+  const offers = useAnswer<Page<OfferedServer>>(channel, 'models/offers');
   return (
     <>
-      {servers.map(server => (
+      {offers?.items.map(server => (
         <Offer key={server.base_url} server={server} channel={channel} onChange={onChange} />
       ))}
     </>

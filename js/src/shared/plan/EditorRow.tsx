@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../ui/Button';
 import { Fold } from '../ui/Fold';
 import { Icon } from '../ui/icons';
+import { TextField } from '../ui/TextField';
 import { roleLook } from '../role/roles';
 import type { Plan, PlanStep, Role } from '../types';
 import { t } from '../text/translate';
@@ -220,17 +221,14 @@ function ListField({
 }): VNode {
   const [text, setText] = useState(items.join(', '));
   return (
-    <label class="cw-field">
-      <span>{label}</span>
-      <input
-        class="cw-input cw-input-small"
-        type="text"
-        value={text}
-        onInput={event => {
-          setText(event.currentTarget.value);
-          onChange(listOf(event.currentTarget.value));
-        }}
-      />
-    </label>
+    <TextField
+      label={label}
+      isSmall
+      value={text}
+      onText={typed => {
+        setText(typed);
+        onChange(listOf(typed));
+      }}
+    />
   );
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { TextField } from '../ui/TextField';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { CoworkError } from '../channel/channel';
@@ -67,15 +68,11 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
 
   return (
     <div class="cw-editor">
-      <label class="cw-field">
-        <span>{t('Goal')}</span>
-        <input
-          class="cw-input"
-          type="text"
-          value={draft.goal}
-          onInput={event => setDraft({ ...draft, goal: event.currentTarget.value })}
-        />
-      </label>
+      <TextField
+        label={t('Goal')}
+        value={draft.goal}
+        onText={text => setDraft({ ...draft, goal: text })}
+      />
       <p class="cw-dim">
         {t('Drag a step by its handle, or focus the handle and press Alt with an arrow key.')}
       </p>

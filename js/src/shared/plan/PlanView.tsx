@@ -36,7 +36,7 @@ export function PlanView({
   audit: Audit | null;
 }): VNode {
   const { actions, live } = useRun();
-  const { plans } = useHost();
+  const { History } = useHost();
   const { steps } = plan;
   const begun = !isPlanReady(state);
   const chain = isChain(steps);
@@ -80,9 +80,9 @@ export function PlanView({
         <Graph steps={steps} status={step => stepStatus(state, step)} />
       )}
       <p class="cw-dim">{about(state, plan)}</p>
-      {plans && live && state.revision > 1 && (
+      {History && live && state.revision > 1 && (
         <Fold summary={t('History')}>
-          {() => <plans.History {...actions.place} revision={state.revision} />}
+          {() => <History {...actions.place} revision={state.revision} />}
         </Fold>
       )}
     </div>

@@ -27,6 +27,7 @@ import { useKeepFocus } from './useKeepFocus';
 import { OmittedMessages, RecordNote, RunAgainNote, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
+import { BLANK } from './snapshot';
 import {
   executionOf,
   isFinal,
@@ -69,34 +70,8 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
 }
 
 function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
-  const blank = {
-    messages: [],
-    jobs: [],
-    plan: null,
-    plan_id: null,
-    revision: 0,
-    made_at: null,
-    stale: [],
-    rights: '',
-    tasks: [],
-    questions: [],
-    permissions: [],
-    guidance: []
-  };
-  const { snapshot } = card;
-  return {
-    ...card,
-    snapshot: {
-      ...snapshot,
-      ...blank,
-      status: 'running',
-      error: null,
-      usage: null,
-      started_at: null,
-      ended_at: null,
-      left_out: 0
-    }
-  };
+  const blank = { ...BLANK, jobs: [], plan_id: null, rights: '', guidance: [], left_out: 0 };
+  return { ...card, snapshot: { ...card.snapshot, ...blank } };
 }
 
 interface RunProps extends RunCardProps {
@@ -114,7 +89,7 @@ function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
   const audit = useAudit(runContext.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
-  const { allows, Comments, Remember } = useHost();
+  const { allows, Comments, lines = [] } = useHost();
   useKeepFocus(root);
   const role = useRoles()(roleOf(state));
   const acting = Object.values(state.tasks).map(task => task.role);
@@ -162,7 +137,7 @@ function Run({ card, channel, onChange, onStartOver }: RunProps): VNode {
         )}
         {live && <OpenRequests state={state} />}
         {state.late && <Note>{t('Answered elsewhere.')}</Note>}
-        {live && Remember && <Remember channel={channel} state={state} />}
+        {live && lines.map((Line, at) => <Line key={at} channel={channel} state={state} />)}
         <Announcer state={state} />
       </div>
     </RunProvider>

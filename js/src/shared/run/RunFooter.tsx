@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { submitting } from '../ui/forms';
 import { useAction } from '../ui/useAction';
 import { Button, Failure } from '../ui/Button';
 import { useHost } from '../card/host';
@@ -32,7 +33,7 @@ export function RunFooter({
   onEdit: () => void;
 }): VNode | null {
   const { actions } = useRun();
-  const { plans } = useHost();
+  const { SaveWorkflow } = useHost();
   const starting = useAction();
   const resuming = useResume();
   const [open, setOpen] = useState<Open>('none');
@@ -100,7 +101,7 @@ export function RunFooter({
             {t('Check that it runs…')}
           </Button>
         )}
-        {plans && execution !== null && !isHalfDone && (
+        {SaveWorkflow && execution !== null && !isHalfDone && (
           <Button expanded={open === 'save'} onClick={() => toggle('save')}>
             {t('Save as workflow…')}
           </Button>
@@ -127,7 +128,7 @@ export function RunFooter({
       {open === 'check' && check.notebook !== null && (
         <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />
       )}
-      {open === 'save' && plans && <plans.SaveWorkflow {...actions.place} />}
+      {open === 'save' && SaveWorkflow && <SaveWorkflow {...actions.place} />}
       {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
       {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
       {open === 'changes' && <Changes onClose={() => setOpen('none')} />}
@@ -151,13 +152,7 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
     void sending.run(() => actions.say(text.trim())).then(ok => ok && onSent());
   };
   return (
-    <form
-      class="cw-write"
-      onSubmit={event => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <form class="cw-write" onSubmit={submitting(send)}>
       <textarea
         class="cw-input"
         rows={2}

@@ -1,6 +1,6 @@
 /** User actions on a run card, each a single API call. */
 
-import type { Channel } from '../channel/channel';
+import type { Channel, Method } from '../channel/channel';
 import type {
   Again,
   Audit,
@@ -42,8 +42,9 @@ export class RunActions {
     private readonly store: RunStore
   ) {}
 
-  private get context(): string {
-    return `context/${this.store.card.context_id}`;
+  /** About the conversation. */
+  private ask<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
+    return this.channel.request(method, `context/${this.store.card.context_id}/${path}`, body);
   }
 
   /** Ties the jobs started here to this card, also after a reload. */
@@ -70,27 +71,25 @@ export class RunActions {
   /** Approves the plan revision on the screen. */
   execute(revision = this.store.state.revision, plan_id = this.store.state.planId): Promise<void> {
     const body = { revision, plan_id, card_id: this.card_id };
-    return this.store.start(() =>
-      this.channel.request('POST', `${this.context}/plan/execute`, body)
-    );
+    return this.store.start(() => this.ask('POST', 'plan/execute', body));
   }
 
   /** `replan` asks the planner to make this plan again. */
   say(content: string, role = roleOf(this.store.state), replan = false): Promise<void> {
     const body = { content, role, card_id: this.card_id, ...(replan && { replan }) };
-    return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
+    return this.store.start(() => this.ask('POST', 'messages', body));
   }
 
   /** Sends a message, or queues it for the running job's next turn. */
   async tell(content: string): Promise<void> {
     await (this.store.state.busy === null
       ? this.say(content)
-      : this.channel.request('POST', `${this.context}/queue`, { content }));
+      : this.ask('POST', 'queue', { content }));
   }
 
   /** Puts back what the sandbox has set aside after a command. */
   bringBack(id: string): Promise<BroughtBack> {
-    return this.channel.request('POST', `${this.context}/set-aside/${id}/restore`);
+    return this.ask('POST', `set-aside/${id}/restore`);
   }
 
   async cancel(jobId: string): Promise<void> {
@@ -127,38 +126,33 @@ export class RunActions {
   }
 
   async expectations(): Promise<Expectation[]> {
-    const page = await this.channel.request<Page<Expectation>>(
-      'GET',
-      `${this.context}/expectations`
-    );
+    const page = await this.ask<Page<Expectation>>('GET', 'expectations');
     return page.items;
   }
 
   /** Replaces the expectation with the same id. */
   async expect(expectation: NewExpectation): Promise<void> {
-    await this.channel.request('POST', `${this.context}/expectations`, expectation);
+    await this.ask('POST', 'expectations', expectation);
   }
 
   async unexpect(id: string): Promise<void> {
-    await this.channel.request('DELETE', `${this.context}/expectations/${encodeURIComponent(id)}`);
+    await this.ask('DELETE', `expectations/${encodeURIComponent(id)}`);
   }
 
   /** Hides this kind of warning, or shows it again. */
   async silence(silence: Silence): Promise<void> {
-    await this.channel.request('POST', `${this.context}/silenced`, silence);
+    await this.ask('POST', 'silenced', silence);
   }
 
   /** A correction makes the planner revise the plan, on this card. */
   decideAssumption(decision: AssumptionDecision): Promise<void> {
-    return this.store.start(() =>
-      this.channel.request('POST', `${this.context}/assumptions`, decision)
-    );
+    return this.store.start(() => this.ask('POST', 'assumptions', decision));
   }
 
   async savePlan(plan: Plan, revision: number): Promise<void> {
     const { planId: plan_id } = this.store.state;
     this.store.takePlan(
-      await this.channel.request<PlanAnswer>('PUT', `${this.context}/plan`, {
+      await this.ask<PlanAnswer>('PUT', 'plan', {
         plan,
         revision,
         plan_id
@@ -180,19 +174,12 @@ export class RunActions {
   }
 
   async switchRole(role: string, confirm: boolean): Promise<void> {
-    await this.channel.request(
-      'POST',
-      `${this.context}/role`,
-      confirm ? { role, confirm } : { role }
-    );
+    await this.ask('POST', 'role', confirm ? { role, confirm } : { role });
     this.store.chooseRole(role);
   }
 
   async audit(): Promise<Audit> {
-    return (
-      this.store.answer?.state.audit ??
-      this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`)
-    );
+    return this.store.answer?.state.audit ?? this.ask<Audit>('GET', `audit?job_id=${this.card_id}`);
   }
 
   /**
@@ -200,10 +187,7 @@ export class RunActions {
    * the card did.
    */
   async checkpoints(): Promise<Checkpoint[]> {
-    const { items } = await this.channel.request<Page<Checkpoint>>(
-      'GET',
-      `${this.context}/checkpoints`
-    );
+    const { items } = await this.ask<Page<Checkpoint>>('GET', 'checkpoints');
     const { follows } = this.store.state;
     const ours = items.filter(({ job_id }) => job_id && follows.includes(job_id));
     return ours.sort((one, other) => one.created_at.localeCompare(other.created_at));
@@ -229,8 +213,7 @@ export class RunActions {
   /** Progress of the notebook check, and which notebook can be checked. */
   async reproduction(): Promise<ReproductionAnswer> {
     return (
-      this.store.answer?.state.reproduction ??
-      this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`)
+      this.store.answer?.state.reproduction ?? this.ask<ReproductionAnswer>('GET', 'reproduce')
     );
   }
 
@@ -239,7 +222,7 @@ export class RunActions {
    * be rolled back with it.
    */
   async runNotebook(): Promise<void> {
-    await this.channel.request('POST', `${this.context}/reproduce`, {
+    await this.ask('POST', 'reproduce', {
       job_id: this.store.state.root
     });
   }

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 
 import { t } from '../text/translate';
 import { oneLine } from '../text/visible';
-import { isRecord } from '../channel/channel';
+import { records } from '../channel/values';
 import type { Guidance } from '../types';
 
 const MAX_LINE = 400;
@@ -34,7 +34,7 @@ function describeGuidance(used: readonly Guidance[]): string {
 
 /** Validates a saved card's data: notebooks are untrusted. */
 export function guidanceOf(value: unknown): Guidance[] {
-  return (Array.isArray(value) ? value.filter(isRecord) : []).flatMap(one =>
+  return records(value).flatMap(one =>
     typeof one['name'] === 'string' && typeof one['kind'] === 'string' ? [one as Guidance] : []
   );
 }

@@ -1,9 +1,10 @@
 /** Loads the full state of a run: saved cards are truncated, and nobody should decide on a part. */
 
 import type { Channel } from '../channel/channel';
-import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
+import type { Message, PlanAnswer, WholeCardAnswer } from '../types';
 import { inOrder, withDecision, withEffect, withMessage, withSummary } from './messages';
-import { permissionOf, planOf, questionOf, text } from './parse';
+import { text } from '../channel/values';
+import { permissionOf, planOf, questionOf } from './parse';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
@@ -65,20 +66,6 @@ export function withPlan(
         stale,
         rights: text(rights)
       };
-}
-
-export async function loadMessages(channel: Channel, contextId: string): Promise<Message[]> {
-  const messages: Message[] = [];
-  let after: string | number | null = 0;
-  while (after !== null) {
-    const page: Page<Message> = await channel.request(
-      'GET',
-      `context/${contextId}/messages?after=${after}&limit=1000`
-    );
-    messages.push(...page.items);
-    after = page.next;
-  }
-  return messages;
 }
 
 /** Replaces truncated messages with full ones; keeps other entries and what arrived meanwhile. */

@@ -2,6 +2,7 @@
 
 import { assumptionsOf, expectationsOf } from '../effects/parse';
 import { isRecord } from '../channel/channel';
+import { number, numberOrNull, records, text, texts } from '../channel/values';
 import type {
   PermissionRequest,
   Plan,
@@ -14,16 +15,8 @@ import type {
   Usage
 } from '../types';
 
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-export function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : [];
-}
-
 export function questionOf(data: Record<string, unknown>): Question {
-  const options = Array.isArray(data['options']) ? data['options'].filter(isRecord) : [];
+  const options = records(data['options']);
   return {
     id: text(data['id']),
     job_id: text(data['job_id']) || null,
@@ -44,13 +37,13 @@ export function questionOf(data: Record<string, unknown>): Question {
 }
 
 export function reviewOf(data: Record<string, unknown>): Review {
-  const findings = Array.isArray(data['findings']) ? data['findings'].filter(isRecord) : [];
+  const findings = records(data['findings']);
   return {
     summary: text(data['summary']),
     verdict: text(data['verdict']),
     findings: findings.map(one => ({
       file: text(one['file']),
-      line: typeof one['line'] === 'number' ? one['line'] : null,
+      line: numberOrNull(one['line']),
       severity: text(one['severity']) || 'minor',
       comment: text(one['comment']),
       suggestion: text(one['suggestion'])
@@ -58,12 +51,8 @@ export function reviewOf(data: Record<string, unknown>): Review {
   };
 }
 
-function records(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
 export function planOf(data: Record<string, unknown>): Plan {
-  const steps = Array.isArray(data['steps']) ? data['steps'].filter(isRecord) : [];
+  const steps = records(data['steps']);
   return {
     type: 'plan',
     id: text(data['id']),
@@ -71,7 +60,7 @@ export function planOf(data: Record<string, unknown>): Plan {
     goal: text(data['goal']),
     steps: steps.map((step, index) => ({
       id: text(step['id']) || String(index + 1),
-      step_number: typeof step['step_number'] === 'number' ? step['step_number'] : index + 1,
+      step_number: numberOrNull(step['step_number']) ?? index + 1,
       action: text(step['action']),
       reason: text(step['reason']),
       tools_needed: texts(step['tools_needed']),
@@ -82,7 +71,7 @@ export function planOf(data: Record<string, unknown>): Plan {
       expects: expectationsOf(step['expects']),
       role: (text(step['role']) || null) as PlanStep['role'],
       agent: text(step['agent']),
-      rounds: typeof step['rounds'] === 'number' ? step['rounds'] : 0
+      rounds: number(step['rounds'])
     })),
     estimated_total_time: text(data['estimated_total_time']),
     risks: texts(data['risks']),
@@ -134,11 +123,11 @@ export function reproductionOf(data: Record<string, unknown>): Reproduction {
       : null,
     cells: number(data['cells']),
     ran: number(data['ran']),
-    hidden: (Array.isArray(hidden) ? hidden.filter(isRecord) : []).map(one => ({
+    hidden: records(hidden).map(one => ({
       cell: number(one['cell']),
       message: text(one['message'])
     })),
-    broken: records(data['broken']) as Reproduction['broken'],
+    broken: records(data['broken']) as unknown as Reproduction['broken'],
     expectations: number(data['expectations']),
     left_out: number(data['left_out']),
     seconds: number(data['seconds']),
@@ -150,12 +139,12 @@ export function reproductionOf(data: Record<string, unknown>): Reproduction {
 /** `cost` is missing if no price is known. */
 export function usageOf(data: unknown): Usage {
   const fields = isRecord(data) ? data : {};
-  const number = (key: string): number => (typeof fields[key] === 'number' ? fields[key] : 0);
+  const cost = number(fields['cost']);
   return {
-    prompt_tokens: number('prompt_tokens'),
-    completion_tokens: number('completion_tokens'),
-    total_tokens: number('total_tokens'),
-    ...(number('cost') > 0 ? { cost: number('cost'), currency: text(fields['currency']) } : {})
+    prompt_tokens: number(fields['prompt_tokens']),
+    completion_tokens: number(fields['completion_tokens']),
+    total_tokens: number(fields['total_tokens']),
+    ...(cost > 0 ? { cost, currency: text(fields['currency']) } : {})
   };
 }
 
@@ -167,8 +156,4 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     total_tokens: one.total_tokens + other.total_tokens,
     ...(cost > 0 ? { cost, currency: other.currency || one.currency || '' } : {})
   };
-}
-
-export function number(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }

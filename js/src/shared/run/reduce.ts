@@ -13,7 +13,8 @@ import {
   withEntry,
   withMessage
 } from './messages';
-import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './parse';
+import { text } from '../channel/values';
+import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './parse';
 import {
   roleOf,
   taskKey,

@@ -8,17 +8,26 @@ import { secondsBetween } from '../text/format';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { guidanceOf } from './guidance';
 import { inOrder, withDecision, withEffect, withMessage } from './messages';
-import {
-  number,
-  permissionOf,
-  planOf,
-  questionOf,
-  reproductionOf,
-  reviewOf,
-  text,
-  usageOf
-} from './parse';
+import { number, text } from '../channel/values';
+import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, usageOf } from './parse';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
+
+/** Of a run of which nothing is known yet. */
+export const BLANK = {
+  messages: [],
+  plan: null,
+  revision: 0,
+  made_at: null,
+  stale: [],
+  tasks: [],
+  questions: [],
+  permissions: [],
+  status: 'running',
+  error: null,
+  usage: null,
+  started_at: null,
+  ended_at: null
+} satisfies Partial<RunSnapshot>;
 
 export function fromCard(card: RunCardData): RunState {
   const { snapshot } = card;

@@ -3,17 +3,10 @@
  */
 
 import { CoworkError, type Channel } from '../channel/channel';
+import { allPages } from '../channel/pages';
 import { Retry } from '../channel/retry';
-import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
-import {
-  fromWhole,
-  isPlanOf,
-  loadMessages,
-  loadRun,
-  planAddress,
-  withPlan,
-  withWholeRecord
-} from './load';
+import type { Event, Message, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
+import { fromWhole, isPlanOf, loadRun, planAddress, withPlan, withWholeRecord } from './load';
 import { reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
@@ -112,7 +105,10 @@ export class RunStore {
 
   /** Replaces truncated messages of the card's jobs with the full ones. */
   async loadWhole(): Promise<void> {
-    const messages = await loadMessages(this.channel, this.card.context_id);
+    const messages = await allPages<Message>(
+      this.channel,
+      `context/${this.card.context_id}/messages?`
+    );
     if (!this.closed) {
       this.change(withWholeRecord(this.state, messages));
     }

@@ -58,7 +58,7 @@ describe('the mime renderer', () => {
       addFactory: ({ mimeTypes, safe }: IRenderMime.IRendererFactory, rank: number) =>
         added.push({ types: mimeTypes, rank, safe })
     };
-    void cards.activate(
+    void cards([]).activate(
       {} as never,
       { channel: new FakeServer() } as never,
       rendermime as never,

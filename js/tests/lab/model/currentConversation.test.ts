@@ -2,8 +2,7 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 import { describe, expect, it, vi } from 'vitest';
 
-import { followView } from '../../../src/lab/model/currentConversation';
-import { CurrentConversation } from '../../../src/lab/model/currentConversation';
+import { followView, CurrentConversation } from '../../../src/lab/model/currentConversation';
 import { PanelState } from '../../../src/lab/panel/panelState';
 import { FakeServer, settled } from '../../runs';
 import { FakeActivityFeed } from './fakeActivityFeed';

@@ -2,11 +2,12 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
+import type { PanelSection } from '../../../src/lab/part';
 import { CoworkError } from '../../../src/shared/channel/channel';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';
-import { calm, handsOn, list, press, pressKey, write } from './drawing';
+import { calm, handsOn, list, press, pressKey, unfold, write } from './drawing';
 
 const SALES = {
   id: 'c1',
@@ -24,7 +25,8 @@ async function show(
   server = emptyServer()
 ): Promise<{ screen: HTMLElement; props: PanelViewProps; server: FakeServer }> {
   const props: PanelViewProps = {
-    parts: handsOn(server),
+    panel: handsOn(server),
+    sections: [],
     context: null,
     inbox: [],
     notify: true,
@@ -62,12 +64,29 @@ describe('the list of conversations', () => {
   it('is asked for again when a notebook was renamed', async () => {
     const server = new FakeServer();
     server.answers.set('GET context?after=0&limit=100', list({ ...SALES, notebook: 'old.ipynb' }));
-    const parts = handsOn(server);
-    const { screen } = await show({ parts }, server);
+    const panel = handsOn(server);
+    const { screen } = await show({ panel }, server);
     expect(screen.textContent).not.toContain('This notebook');
     server.answers.set('GET context?after=0&limit=100', list(SALES));
-    parts.feed.tell({ c1: ['file-moved'] });
+    panel.feed.tell({ c1: ['file-moved'] });
     await vi.waitFor(() => expect(screen.textContent).toContain('This notebook'), PATIENCE);
+  });
+});
+
+describe('what parts bring to the panel', () => {
+  it('stands in its place, and is drawn once somebody looks', async () => {
+    const section = (order: number, title: string): PanelSection => ({
+      order,
+      title: () => title,
+      name: title.toLowerCase(),
+      Body: () => <p>{`All of ${title}`}</p>
+    });
+    const { screen } = await show({ sections: [section(500, 'Late'), section(1, 'Early')] });
+    const titles = [...screen.querySelectorAll('h2')].map(({ textContent }) => textContent);
+    expect(titles).toEqual(['Conversations', 'Early', 'Rules', 'Late', 'Model']);
+    expect(screen.textContent).not.toContain('All of Late');
+    await unfold(one<HTMLDetailsElement>(screen, '[data-part=late]'));
+    expect(screen.textContent).toContain('All of Late');
   });
 });
 
@@ -203,7 +222,7 @@ describe('a new conversation', () => {
       ['context/c1/messages', { content: 'Clean it' }]
     ]);
     expect(props.onDraft).toHaveBeenCalledWith('');
-    expect(props.parts.open).toHaveBeenCalledWith('c1');
+    expect(props.panel.open).toHaveBeenCalledWith('c1');
   });
 
   it('is not begun with nothing, and keeps the words when the server refuses', async () => {
@@ -289,8 +308,8 @@ describe('an open conversation', () => {
     const server = serverWith(runCard({ status: 'running', ended_at: null }));
     server.answers.set('POST context/c1/queue', { id: 'q1', content: 'Only March' });
     server.answers.set('DELETE context/c1/queue/q1', {});
-    const parts = handsOn(server);
-    const { screen } = await show({ context: 'c1', parts }, server);
+    const panel = handsOn(server);
+    const { screen } = await show({ context: 'c1', panel }, server);
     const field = one<HTMLTextAreaElement>(screen, '.cw-composer textarea');
     await write(field, 'Only March');
     server.answers.set('GET context/c1/queue', list({ id: 'q1', content: 'Only March' }));
@@ -302,7 +321,7 @@ describe('an open conversation', () => {
       { method: 'POST', path: 'context/c1/queue', body: { content: 'Only March' } }
     ]);
     expect(field.value).toBe('');
-    parts.feed.tell({ c1: ['queue-changed'] });
+    panel.feed.tell({ c1: ['queue-changed'] });
     await vi.waitFor(
       () => expect(one(screen, '.cw-queue').textContent).toContain('Queued: Only March'),
       PATIENCE
@@ -335,10 +354,10 @@ describe('an open conversation', () => {
 
   it('writes to whom the conversation goes on with, also when that was switched elsewhere', async () => {
     const server = serverWith();
-    const parts = handsOn(server);
-    const { screen } = await show({ context: 'c1', parts }, server);
+    const panel = handsOn(server);
+    const { screen } = await show({ context: 'c1', panel }, server);
     server.answers.set('GET context/c1', { ...SALES, role: 'reviewer' });
-    parts.feed.tell({ c1: ['role-changed'] });
+    panel.feed.tell({ c1: ['role-changed'] });
     await vi.waitFor(
       () => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'),
       PATIENCE

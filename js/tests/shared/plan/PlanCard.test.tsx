@@ -139,7 +139,7 @@ describe('a plan that is kept', () => {
   const said = (what: string) => (place: PlanRef) => (
     <p>{`${what} of ${place.planId}, revision ${place.revision}`}</p>
   );
-  const host = { plans: { History: said('History'), SaveWorkflow: said('Saving') } };
+  const host = { History: said('History'), SaveWorkflow: said('Saving') };
 
   async function showIn(card: RunCardData): Promise<HTMLElement> {
     const screen = draw(
