@@ -34,9 +34,11 @@ from .mentions.scope import MentionScope
 from .notebook.lookup import describe_notebook_context
 from .pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
+from .run.answer_checks import NoGuess, Progress, RequestedForm, SourcedFigures, WantedFiles
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
-from .run.expectations import ExpectationGuard
+from .run.delivery import Delivery
+from .run.expectations import ExpectationGuard, RunExpectations
 from .run.figure_check import FigureCheck
 from .run.history import Mentioned
 from .run.limits import RunLimits
@@ -44,6 +46,7 @@ from .run.loop import AgentLoop
 from .run.model_request import RequestForm
 from .run.model_session import ModelSession
 from .run.outcome import Outcome
+from .run.stuck import StuckGuard
 from .run.table_lookup import describe_tables
 from .run.tool_environment import ToolEnvironment
 from .run.tool_runner import ToolRunner
@@ -298,20 +301,36 @@ class _AgentRun:
 
     def _loop(self, session: ModelSession, runner: ToolRunner) -> AgentLoop:
         factory, role = self.factory, self.log.role
-        assert runner.figures is not None
+        figures, wanted = runner.figures, self._wanted_files(runner)
+        assert figures is not None
+        progress = Progress()
+        expectations = None
+        if self._answers_for_tables():
+            expectations = RunExpectations(factory.expectation_guard(), self.log)
         return AgentLoop(
             log=self.log,
             session=session,
             runner=runner,
-            figures=runner.figures,
-            user=factory.tools.user,
+            figures=figures,
             limits=self.limits,
             budget=self.budget,
-            wanted_files=self._wanted_files(runner),
-            expectations=factory.expectation_guard() if self._answers_for_tables() else None,
-            agents=factory.prompts.externals.names(),
-            templates=factory.prompts.fitting_templates(role, self.request),
-            roles=factory.roles,
+            guard=StuckGuard(self.log, factory.tools.user, self.limits),
+            checks=[
+                NoGuess(session, progress),
+                WantedFiles(wanted, runner, progress),
+                RequestedForm(session.form),
+                SourcedFigures(figures, session, asks_for_files=bool(wanted)),
+            ],
+            delivery=Delivery(
+                log=self.log,
+                runner=runner,
+                figures=figures,
+                agents=factory.prompts.externals.names(),
+                templates=factory.prompts.fitting_templates(role, self.request),
+                roles=factory.roles,
+            ),
+            progress=progress,
+            expectations=expectations,
             resources=self.resources,
         )
 

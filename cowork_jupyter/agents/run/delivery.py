@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
 from ...domain.figures import Figure, keep_decisions
-from ...domain.guidance import Guidance
-from ...domain.message_data import PlanData
+from ...domain.guidance import Guidance, GuidanceUsed
+from ...domain.message_data import PlanData, ReviewData
 from ...domain.notices import PlanReordered
 from ...domain.plan import Plan, continue_plan
 from ...domain.plan_order import improve_order
+from ...domain.replies import Review
 from ...domain.roles import AgentRole, Permission
-from ...domain.team import MARK, team_problems, with_sound_team
+from ...domain.team import MARK, team_problems, unknown_roles, with_sound_team
 from ...llm.relevance import words
+from ...llm.reply import Reply
+from ...roles import RoleCatalog
 from ...store import PlanRevision, Transaction
 from ...tools.registry import ToolRegistry
 from ...workflows import Template
 from ...workflows.workflow import PLACE
 from ..log import RunLog
+from .figure_check import FigureCheck
+from .outcome import Outcome
+from .tool_runner import ToolRunner
 
 _LOOKING = frozenset({Permission.READ_FILES})
 
@@ -29,6 +36,44 @@ _SHARE_OF_WORDS = 0.75
 """How much of a step's words another must have to be the same step."""
 _SHARE_OF_STEPS = 0.5
 """More than this share of the steps must be kept."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Takes the plan or the review with which a run ends."""
+
+    log: RunLog
+    runner: ToolRunner
+    figures: FigureCheck
+    agents: Collection[str] = ()
+    """The external ones."""
+    templates: Sequence[Template] = ()
+    roles: RoleCatalog = field(default_factory=RoleCatalog)
+    """Who may carry out steps of a plan."""
+
+    def problem(self, delivered: Plan | Review) -> str:
+        """Why it cannot be taken."""
+        if delivered.type not in self.log.role.spec.formats:
+            return f"The {self.log.role} role does not produce a {delivered.type}."
+        if isinstance(delivered, Review):
+            return ""
+        unknown = unknown_roles(delivered.with_roles(self.roles.resolve), self.roles.all())
+        return next((f"The plan is not valid: {problem}." for problem in unknown), "")
+
+    async def deliver(self, reply: Reply, delivered: Plan | Review) -> Outcome:
+        if isinstance(delivered, Plan):
+            delivered = delivered.with_roles(self.roles.resolve)
+            await self._deliver_plan(delivered)
+        else:
+            self.log.say("assistant", "", ReviewData(**dict(delivered)))
+        return Outcome(text=reply.text, delivered=delivered)
+
+    async def _deliver_plan(self, plan: Plan) -> None:
+        known = self.runner.files_known(plan)
+        figures = await self.figures.find_in_plan(plan)
+        deliver_plan(self.log, plan, self.runner.tools.registry, self.agents, known, figures)
+        if template := followed_template(plan, self.templates):
+            self.log.event(GuidanceUsed(items=[as_guidance(template)]))
 
 
 def deliver_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError
 from ...domain.expectations import FILE, Expectation
 from ...domain.notices import Notice
@@ -13,6 +14,7 @@ from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations
 from ...store.journal import Journal
 from ..log import RunLog
+from .outcome import Outcome
 from .tool_environment import ToolEnvironment
 
 
@@ -83,6 +85,43 @@ class ExpectationGuard:
             self._said.add(expected.id)
             message = f"{expected.of}: {expectation_text(expected)} {result.found}."
             log.event(Notice(code="unchecked_expectation", message=message))
+
+
+_BROKEN = (
+    "The user's expectations no longer hold: {broken}. Find out why and fix it. If it must be "
+    "so, say why; you cannot change expectations."
+)
+
+
+@dataclass(frozen=True)
+class BrokenExpectations:
+    outcome: Outcome | None
+    """How the run ends with them; None if the model is to mend them."""
+
+
+@dataclass
+class RunExpectations:
+    """Checked before and after a run that is no task: breakage is sent back once, then the run
+    has failed.
+    """
+
+    guard: ExpectationGuard
+    log: RunLog
+    _was_sent_back: bool = False
+
+    async def check_before(self) -> None:
+        await self.guard.check_before(self.log)
+
+    async def check_after(self) -> BrokenExpectations | None:
+        broken = "; ".join(map(broken_text, await self.guard.broken(self.log)))
+        if not broken:
+            return None
+        if self._was_sent_back:
+            why = f"It ended with broken expectations: {broken}."
+            return BrokenExpectations(Outcome(JobStatus.FAILED, why))
+        self._was_sent_back = True
+        self.log.say("system", _BROKEN.format(broken=broken))
+        return BrokenExpectations(None)
 
 
 def broken_text(result: CheckedExpectation) -> str:

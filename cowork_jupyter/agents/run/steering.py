@@ -6,8 +6,11 @@ from ...domain.contexts import QueuedMessage
 from ...domain.errors import Conflict, NotFound
 from ...domain.events import QueueChanged
 from ...domain.messages import Message
+from ...llm.frames import Frame
+from ...policy.visible import spell_hidden
 from ...store import Transaction
 from ...store.journal import Journal
+from ..foreign import FollowedResources
 from ..log import RunLog
 
 
@@ -58,3 +61,14 @@ def clear_queue(tx: Transaction, context_id: str) -> list[str]:
 def _tell(tx: Transaction, context_id: str) -> None:
     changed = QueueChanged(waiting=len(tx.queued_messages(context_id)))
     tx.append_event(context_id, changed)
+
+
+_CHANGED = (
+    "Resources have changed since they were read. Read them again if you rely on them:\n{resources}"
+)
+
+
+def say_changes(log: RunLog, resources: FollowedResources, frame: Frame) -> None:
+    if changed := resources.next_changes():
+        framed = frame.around(spell_hidden("\n".join(changed)))
+        log.say("system", _CHANGED.format(resources=framed))
