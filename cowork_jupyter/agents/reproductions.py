@@ -16,6 +16,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.notices import ReproductionProgress
 from ..domain.plurals import count_of
 from ..domain.roles import Permission
+from ..domain.user_code import is_request
 from ..effects.checking import CheckedExpectation, broken_expectation_text, expectation_text
 from ..tools.kernel.state import Code, CodeResult
 from ..tools.notebook.dependencies import hidden_state
@@ -24,7 +25,6 @@ from .agent import AgentFactory
 from .jobs import Jobs
 from .run.outcome import Outcome
 
-_ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")
 _COMMAND = re.compile(r"%cowork\b")
 _BESIDE_COMMANDS = re.compile(r"$|#|%(?:re)?load_ext cowork_jupyter\b|" + _COMMAND.pattern)
 MAX_HIDDEN = 50
@@ -94,7 +94,7 @@ class Trial:
 
 
 def _is_for_agent(source: str) -> bool:
-    if _ASKS_THE_AGENT.match(source):
+    if is_request(source):
         return True
     lines = [line.strip() for line in source.splitlines()]
     return any(map(_COMMAND.match, lines)) and all(map(_BESIDE_COMMANDS.match, lines))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from ..domain.replies import ToolCall, ToolCalls
+from ..domain.user_code import as_python
 from ..domain.usual_imports import missing_imports
 from .reply import Reply
 from .scanners import PYTHON
@@ -27,7 +28,6 @@ MAX_LEAD = 300
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n", re.MULTILINE)
 _TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|$)", re.DOTALL)
 _FILLED_FORMS = re.compile(r"(@\w+\[[^\]\n]*\]\s*)+")
-_COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _MAX_LINE = 120
 _DOING = (ast.Call, ast.Assign, ast.Import, ast.ImportFrom, ast.Subscript)
 
@@ -141,8 +141,8 @@ def _parsed(code: str) -> ast.Module:
         return _tree(code)
     except SyntaxError:
         # IPython lines (`%magic`, `!command`) are allowed.
-        plain = _COMMAND.sub(r"\1pass", code)
-        if plain == code:
+        plain = as_python(code)
+        if plain is None or plain == code:
             raise
         return _tree(plain)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from ..domain.plurals import count_of
 from ..domain.roles import Permission
+from ..domain.user_code import as_python, parse_code
 from ..workspace import Workspace
 from .base import Remark, ToolContext, ToolParameters, ToolResult, tool
 from .documents import Document, documents
@@ -155,8 +156,6 @@ def _result(found: SearchResult, lines: list[str], what: str) -> ToolResult:
 SymbolKind = Literal["function", "class", "variable"]
 
 _MAX_SOURCE_SIZE = 5_000_000
-_MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
-_PYTHON_CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _MAX = 200
 
 
@@ -227,23 +226,13 @@ def definitions(source: str, name: str) -> list[Definition]:
     """Definitions in this source, in order; of code that does not parse only those of `name`."""
     if name not in source or len(source) > _MAX_SOURCE_SIZE:
         return []
-    for text in (source, _without_magics(source)):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about the user's code
-                tree = ast.parse(text)
+    if as_python(source) is None:
+        return []
+    tree = parse_code(source)
+    if tree is not None:
+        with suppress(RecursionError):
             return sorted(_definitions(tree.body, ""), key=lambda found: found.line)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
     return list(_definition_lines(source, name))
-
-
-def _without_magics(source: str) -> str:
-    """Replace IPython magics, keeping line numbers; cells in other languages become empty."""
-    first = source.lstrip()
-    if first.startswith("%%") and not first.startswith(_PYTHON_CELL_MAGICS):
-        return ""
-    return _MAGIC.sub(r"\1pass", source)
 
 
 def _definitions(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
+from ...domain.user_code import parse_code
 from .values import Value
 
-_MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
 MAX_DEPTH = 4
 _USUAL = {
     "pd": "pandas", "np": "numpy", "pl": "polars", "plt": "matplotlib.pyplot", "sns": "seaborn",
@@ -60,29 +58,15 @@ class DataFlow:
         return [value for value in values if value.line is not None]
 
 
-@lru_cache(maxsize=256)  # the cells of a notebook are read again with each run
-def parse(code: str) -> ast.Module | None:
-    """None for another language. Magics have no effect on tables."""
-    first, _, rest = code.lstrip("\n").partition("\n")
-    if first.startswith("%%"):
-        if first.split()[0] not in ("%%time", "%%timeit", "%%capture"):
-            return None
-        code = "\n" * (code.count("\n") - rest.count("\n")) + rest
-    try:
-        return ast.parse(_MAGIC.sub(r"\1pass", code))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
 def read(code: str, earlier: Sequence[str] = ()) -> DataFlow | None:
     """The program of a cell after others; None if it cannot be parsed."""
-    tree = parse(code)
+    tree = parse_code(code)
     if tree is None:
         return None
     program = DataFlow()
     reader = _Reader(program)
     try:
-        for before in filter(None, map(parse, earlier)):
+        for before in filter(None, map(parse_code, earlier)):
             reader.run(before)
         program.initial = dict(reader.names)
         reader.is_current = True

@@ -5,12 +5,13 @@ Loading this must stay cheap, so all that does the work is imported when a magic
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from ...domain.user_code import is_request
 
 if TYPE_CHECKING:
     from .output import Note
@@ -120,9 +121,6 @@ def _ask(role: str, text: str, arguments: Namespace, *, about_plan: bool = False
         send_request(session(), request)
 
 
-_OURS = re.compile(r"%%(act|ask|plan)(\s|$)")
-
-
 def allow_empty_cells(shell: Any) -> None:
     transforms = shell.input_transformers_cleanup
     if give_body not in transforms:
@@ -134,6 +132,6 @@ def give_body(lines: list[str]) -> list[str]:
 
     IPython refuses a cell magic without a body before the magic is even called.
     """
-    if len(lines) == 1 and _OURS.match(lines[0]):
+    if len(lines) == 1 and is_request(lines[0]):
         return [lines[0].rstrip("\n") + "\n", "\n"]
     return lines

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_MAGIC = re.compile(r"^([^\S\n]*)(?:([\w., ]{1,200}?)\s*=\s*)?[%!].*$", re.MULTILINE)
-_HELP = re.compile(r"^[ \t]*(?:\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.MULTILINE)
-_AROUND = re.compile(
-    r"(?P<above>\s*)%%(?:time|timeit|prun|capture(?:[ \t]+(?P<name>[A-Za-z_]\w*))?)\b[^\n]*"
-)
-"""Magics whose cells are Python all the same; the argument of `%%capture` is a variable."""
+from ...domain.user_code import as_python, parse_code
+
 _CHANGING = frozenset({
     "add", "append", "clear", "discard", "extend", "fit", "insert", "pop", "popitem", "remove",
     "reverse", "setdefault", "sort", "update",
@@ -39,28 +34,17 @@ class CellNames:
     """Whether it has a star import."""
 
 
-def as_python(source: str) -> str | None:
-    """Drop what only IPython understands, keeping lines; None if it is in another language."""
-    if source.lstrip().startswith("%%"):
-        around = _AROUND.match(source)
-        if around is None:
-            return None
-        made = around["name"]
-        source = f"{around['above']}{f'{made} = None' if made else ''}{source[around.end() :]}"
-    text = _HELP.sub("", source)
-    return _MAGIC.sub(lambda found: f"{found[1]}{found[2] or '_'} = None", text)
-
-
 def names_in(source: str) -> CellNames | None:
     """None if the cell cannot be parsed; a cell in another language has no names."""
-    text = as_python(source)
-    if text is None:
+    if as_python(source) is None:
         return CellNames()
+    tree = parse_code(source)
+    if tree is None:
+        return None
     try:
-        tree = ast.parse(text)
         walk = _Walk()
         walk.visit(tree)
-    except (SyntaxError, ValueError, RecursionError):
+    except RecursionError:
         return None
     return CellNames(
         made=frozenset(walk.made),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from ....tools.notebook.names import as_python
+from ....domain.user_code import as_python
 
 N = TypeVar("N", bound=ast.AST)
 Edit = tuple[int, int, str]  # start and end offset, replacement

@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import Literal
 
 from ....domain.replies import Finding
-from ....tools.notebook.names import as_python
+from ....domain.user_code import as_python, is_request, parse_code
 from ....tools.notebook.state import CellState
 
 Severity = Literal["critical", "major", "minor"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
 RAISES = "raises-exception"  # tag of cells that are expected to fail
-_REQUEST = re.compile(r"\s*%%(?:plan|act|ask)\b")
 _MAGIC_LINE = re.compile(r"^[^\S\n]*(?:[\w., ]{1,200}=\s*)?[%!].*$", re.MULTILINE)
 
 
@@ -34,7 +33,7 @@ class ReviewedCell:
     def is_code(self) -> bool:
         """Cells that are requests to an agent are not code."""
         is_code = self.state.cell_type == "code" and bool(self.source.strip())
-        return is_code and not _REQUEST.match(self.source)
+        return is_code and not is_request(self.source)
 
     @property
     def count(self) -> int | None:
@@ -46,10 +45,7 @@ class ReviewedCell:
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        try:
-            return None if self.python is None else ast.parse(self.python)
-        except (SyntaxError, ValueError, RecursionError):
-            return None
+        return parse_code(self.source)
 
     @cached_property
     def opaque(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.effects.warnings.program import parse
+from cowork_jupyter.domain.user_code import parse_code as parse
 from cowork_jupyter.tools.notebook.dependencies import (
     CellTimes,
     StaleCell,
