@@ -105,18 +105,18 @@ docs: $(VENV)/.ready-to-test ## the documentation site in build/docs, made witho
 screenshots: $(VENV)/.ready-to-test ## draw the pictures of the documentation anew, in a real browser
 	$(BIN)/python -m docs.site.pictures
 
-bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/bench/output/bench.json
-	$(BIN)/python -m tests.bench $(ARGS)
+bench: $(VENV)/.ready-to-test ## measure; prints one table and writes measure/bench/output/bench.json
+	$(BIN)/python -m measure.bench $(ARGS)
 
 soak: $(VENV)/.ready-to-test ## half an hour of random users, kills and full disks (ARGS="--minutes 5 --seed 7")
-	$(BIN)/python -m tests.soak $(ARGS)
+	$(BIN)/python -m measure.soak $(ARGS)
 
 eval: $(VENV)/.ready-to-test ## ask a real model data questions in several ways (ARGS="--base-url … --model …")
-	$(BIN)/python -m tests.eval $(ARGS)
+	$(BIN)/python -m measure.eval $(ARGS)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf $(VENV) build dist js/node_modules tests/*/node_modules js/lib cowork_jupyter/labextension \
-	    cowork_jupyter/static tests/ui/output tests/bench/output .mypy_cache .ruff_cache
+	    cowork_jupyter/static tests/ui/output measure/bench/output .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- how things get made ---------------------------------------------------------------

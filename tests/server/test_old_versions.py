@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.soak.seen import Seen
+from measure.soak.seen import Seen
 from tests.unit.store.old_versions import ADDRESSES, COMMITS, KEPT, load
 
 from .api import Api

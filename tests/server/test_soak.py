@@ -11,9 +11,9 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.store import Store
-from tests.soak.record import faults
-from tests.soak.run import Options, soak
-from tests.soak.seen import Seen, missing
+from measure.soak.record import faults
+from measure.soak.run import Options, soak
+from measure.soak.seen import Seen, missing
 
 
 @pytest.mark.slow

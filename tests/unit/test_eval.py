@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.parts.skills.skills import Skills
-from tests.eval.asking import Attempt, code_in, run_script
-from tests.eval.questions import QUESTIONS, UNKNOWN, Question
-from tests.eval.tables import make_tables, write_tables
-from tests.eval.task import Task
-from tests.eval.tasks import TASKS, write_notebook
+from measure.eval.asking import Attempt, code_in, run_script
+from measure.eval.questions import QUESTIONS, UNKNOWN, Question
+from measure.eval.tables import make_tables, write_tables
+from measure.eval.task import Task
+from measure.eval.tasks import TASKS, write_notebook
 from tests.quick import each
 
 TABLES = make_tables()

@@ -156,7 +156,7 @@ def large_file(folder: Path) -> Row:
 VERY_MANY = """
 import resource, sys, time
 from pathlib import Path
-from tests.bench.bench_checkpoints import Exclusions, CheckpointStore, WorkspaceState
+from measure.bench.bench_checkpoints import Exclusions, CheckpointStore, WorkspaceState
 store = CheckpointStore(Path(sys.argv[2]))
 state = WorkspaceState(store, Path(sys.argv[1]), Exclusions())
 for _ in range(2):

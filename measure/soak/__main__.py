@@ -1,4 +1,4 @@
-"""`python -m tests.soak --minutes 30 --seed 7`: a line a minute, a table at the end."""
+"""`python -m measure.soak --minutes 30 --seed 7`: a line a minute, a table at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .run import Options, Report, soak
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m measure.soak", description=__doc__)
     defaults = Options()
     parser.add_argument("--minutes", type=float, default=defaults.minutes)
     parser.add_argument("--seed", type=int, default=defaults.seed)

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from measure.soak.disk import small_disk
+from measure.soak.house import ROOT
 from tests.server.live import TOKEN, LiveServer, live_server
-from tests.soak.disk import small_disk
-from tests.soak.house import ROOT
 
 from .bench_checkpoints import BYTES, FILES, fill
 from .bench_http import model_server
@@ -75,7 +75,7 @@ def measure() -> Iterator[Row]:
             watched = ask(server, lambda: run_job(server, "command"))
             yield watched.row(f"a checkpoint of {FILES:,} files", idle)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, model_server() as model:
-        extensions = {"cowork_jupyter": True, "tests.bench.slow_disk": True}
+        extensions = {"cowork_jupyter": True, "measure.bench.slow_disk": True}
         slow = f"--ServerApp.jpserver_extensions={extensions!r}"
         with serving(Path(name), model, slow) as server:
             stream(server, 1)

@@ -1,6 +1,6 @@
-"""Measures what the project promises: `python -m tests.bench [NAME …]`.
+"""Measures what the project promises: `python -m measure.bench [NAME …]`.
 
-Prints one table and writes `tests/bench/output/bench.json`. Figures are ratios against
+Prints one table and writes `measure/bench/output/bench.json`. Figures are ratios against
 something measured in the same run wherever that is possible, because machines differ.
 A missed figure makes the exit code 1, but no test depends on it.
 """
@@ -14,7 +14,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import tests.bench
+import measure.bench
 
 from .rows import Row
 
@@ -23,7 +23,7 @@ OUTPUT = Path(__file__).parent / "output"
 
 def benches() -> list[str]:
     """Every module here called `bench_…`; each has a `measure()` that yields rows."""
-    found = [module.name for module in pkgutil.iter_modules(tests.bench.__path__)]
+    found = [module.name for module in pkgutil.iter_modules(measure.bench.__path__)]
     return sorted(name for name in found if name.startswith("bench_"))
 
 
@@ -33,7 +33,7 @@ def main(wanted: list[str]) -> int:
         if wanted and not any(word in name for word in wanted):
             continue
         print(f"{name.removeprefix('bench_')} …", file=sys.stderr, flush=True)
-        rows.extend(importlib.import_module(f"tests.bench.{name}").measure())
+        rows.extend(importlib.import_module(f"measure.bench.{name}").measure())
     print_table(rows)
     OUTPUT.mkdir(exist_ok=True)
     listed = [{**asdict(row), "kept": row.kept} for row in rows]

@@ -115,7 +115,7 @@ class Jupyter:
 
 @contextmanager
 def model_server() -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.bench.bench_http"]
+    command = [sys.executable, "-m", "measure.bench.bench_http"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:

@@ -19,7 +19,7 @@ from .disk import Disk
 
 ROOT = Path(__file__).parent.parent.parent
 HEADERS = {"Authorization": f"token {TOKEN}"}
-EXTENSIONS = {"cowork_jupyter": True, "tests.soak.probe": True}
+EXTENSIONS = {"cowork_jupyter": True, "measure.soak.probe": True}
 WARM_UP = 120.0
 """Seconds of a life in which caches fill."""
 ENOUGH = 12

@@ -1,4 +1,4 @@
-"""Asks the questions in several ways and compares: `python -m tests.eval --help`."""
+"""Asks the questions in several ways and compares: `python -m measure.eval --help`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Programs that measure: `bench` how fast, `eval` how well, `soak` for how long."""
