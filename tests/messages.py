@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 JS = ROOT / "js"

@@ -6,23 +6,21 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..domain.connection import Connection
 from ..domain.contexts import Context, Job
 from ..domain.errors import NotFound
+from ..domain.events import Notice
 from ..domain.guidance import GuidanceUsed
-from ..domain.message_data import TextData
-from ..domain.messages import Message
-from ..domain.notices import Notice
+from ..domain.messages import Message, TextData
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
-from ..domain.settings import Settings, ToolProtocol
+from ..domain.settings import Connection, Settings, ToolProtocol
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
 from ..llm.conversation import VisionSupport
 from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
-from ..roles import RoleCatalog
+from ..roles.catalog import RoleCatalog
 from ..store.journal import Journal
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry, find_tools_in
@@ -34,7 +32,7 @@ from .mentions.scope import MentionScope
 from .notebook.lookup import describe_notebook_context
 from .pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
-from .run.answer_checks import NoGuess, Progress, RequestedForm, SourcedFigures, WantedFiles
+from .run.answer_checks import NoGuess, RequestedForm, RunProgress, SourcedFigures, WantedFiles
 from .run.answer_form import AnswerForm, wanted_files
 from .run.budget import JobBudget
 from .run.delivery import Delivery
@@ -303,7 +301,7 @@ class _AgentRun:
         factory, role = self.factory, self.log.role
         figures, wanted = runner.figures, self._wanted_files(runner)
         assert figures is not None
-        progress = Progress()
+        progress = RunProgress()
         expectations = None
         if self._answers_for_tables():
             expectations = RunExpectations(factory.expectation_guard(), self.log)

@@ -13,7 +13,7 @@ from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.message_data import TaskAssignmentData, TaskResultData
+from ..domain.messages import TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..domain.team import ON_ITS_OWN

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..domain.data import Data
+from ..domain.base_models import Data
 from ..domain.events import Event, EventData
-from ..domain.message_data import TextData
-from ..domain.messages import Message, MessageRole, TextPart, message_type_of
+from ..domain.messages import Message, MessageRole, TextData, TextPart, message_type_of
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
 from ..store import Transaction

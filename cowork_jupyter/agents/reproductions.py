@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from ..checkpoints import ToolUse
 from ..domain.contexts import Context, Job, JobKind
 from ..domain.errors import InvalidInput
+from ..domain.events import ReproductionProgress
 from ..domain.expectations import is_about_files
-from ..domain.message_data import FailedCell, HiddenState, Reproduction, TextData
-from ..domain.messages import Message, TextPart
-from ..domain.notices import ReproductionProgress
+from ..domain.messages import FailedCell, HiddenState, Message, Reproduction, TextData, TextPart
 from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..domain.user_code import is_request

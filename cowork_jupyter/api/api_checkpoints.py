@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
+from ..domain.effects import BroughtBack
 from ..domain.errors import NotFound
-from ..domain.set_aside import BroughtBack
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
 from .models import Items, ListedPath, Name, RequestBody

@@ -10,7 +10,7 @@ from ..agents.log import RunLog
 from ..agents.mentions.lookup import MAX_MESSAGE_TOKENS, look_up
 from ..agents.mentions.scope import MentionScope
 from ..agents.mentions.targets import CompletionItems
-from ..domain.message_data import Mention
+from ..domain.messages import Mention
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .calls import Call
 from .models import Items, KnownRole, ListedPath, Name, RequestBody, Text

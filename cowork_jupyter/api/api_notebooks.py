@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ..agents.run.call_log import record_decision
-from ..domain.cell_changes import CellChange, CellDecision
-from ..domain.effects import DataEffect
+from ..domain.effects import CellChange, CellDecision, DataEffect
 from ..domain.errors import InvalidInput
-from ..domain.message_data import Reproduction
+from ..domain.messages import Reproduction
 from ..effects.silenced import SilenceScope, place_of
 from ..tools.kernel.inside import recorder_expression
 from ..tools.notebook.dependencies import CellTimes, StaleCell, outdated_cells, stale_cells

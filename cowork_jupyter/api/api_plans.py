@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from ..agents.plan.assumptions import Settlement
+from ..domain.base_models import Data
 from ..domain.cell_commands import Execute, RestorePlan
 from ..domain.contexts import JobKind, RequestOrigin
-from ..domain.data import Data
 from ..domain.figures import Assumption
 from ..domain.plan import Plan
 from ..domain.team import rights_of

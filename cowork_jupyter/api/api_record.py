@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from ..domain.effects import DataEffect
+from ..domain.events import HistorySummary
 from ..domain.guidance import Guidance
 from ..domain.messages import Message
-from ..domain.notices import HistorySummary
 from ..domain.roles import AgentRole
 from ..record import Audit, ExportFormat
 from ..record.card import RunCard, run_card

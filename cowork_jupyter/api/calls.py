@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
     from ..domain.contexts import Job
     from ..domain.health import Problem
-    from ..roles import RoleCatalog
+    from ..roles.catalog import RoleCatalog
     from ..service.service import CoworkService
 
 MAX_BODY_SIZE = 8 * 1024 * 1024

@@ -12,11 +12,10 @@ from ..agents.ask.inquiries import inquiry_view
 from ..domain.contexts import Context, FoundContext, Job
 from ..domain.errors import InvalidInput
 from ..domain.events import Event
-from ..domain.message_data import ErrorBody
-from ..domain.messages import ImagePart, Message
+from ..domain.messages import ErrorBody, ImagePart, Message
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
-from ..roles import RoleCatalog
+from ..roles.catalog import RoleCatalog
 from ..store import Inquiry
 from ..tools.notebook.outputs import MAX_PIXELS, pixels
 

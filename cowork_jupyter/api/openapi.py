@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pydantic_core import core_schema
 
 from .._version import __version__
-from ..domain.data import Data
+from ..domain.base_models import Data
 from .models import ErrorAnswer
 from .routes import NDJSON, Route, RouteTable
 

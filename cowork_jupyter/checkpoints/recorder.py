@@ -24,7 +24,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
-from ..domain.notices import Notice
+from ..domain.events import Notice
 from ..domain.redaction import without_surrogates
 from ..domain.roles import Permission
 from ..store import StoreError

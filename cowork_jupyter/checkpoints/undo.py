@@ -12,8 +12,7 @@ from datetime import datetime
 
 from ..domain.contexts import Job
 from ..domain.errors import Conflict, NotFound
-from ..domain.message_data import TextData
-from ..domain.messages import Message, TextPart
+from ..domain.messages import Message, TextData, TextPart
 from ..domain.operations import RolledBack
 from ..domain.redaction import without_surrogates
 from ..store import CheckpointRecord

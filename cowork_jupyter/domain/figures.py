@@ -13,8 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from .base_models import EXACT, NullTolerantModel, SparseModel
-from .data import Data
+from .base_models import EXACT, Data, NullTolerantModel, SparseModel
 
 MAX_ASSUMPTIONS = 20
 AssumptionStatus = Literal["open", "confirmed", "corrected"]
@@ -81,5 +80,5 @@ def keep_decisions(stated: list[Assumption], before: list[Assumption]) -> list[A
 
     Only the user can confirm an assumption, whatever the model writes.
     """
-    known = {assumption.text: assumption for assumption in before}
-    return [known.get(assumption.text) or assumption.settled("open") for assumption in stated]
+    decided = {assumption.text: assumption for assumption in before}
+    return [decided.get(assumption.text) or assumption.settled("open") for assumption in stated]

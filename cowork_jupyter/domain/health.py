@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from .connection import ConnectionSource
+from .settings import ConnectionSource
 
 ModelProblem = Literal["address", "key", "model", "server", "loading"]
 
@@ -62,15 +62,16 @@ def missing_extra(extra: Extra) -> str:
     package, least = _NEEDED[extra]
     how = f"Run: pip install 'cowork-jupyter[{extra}]'"
     try:
-        found = version(package)
+        installed = version(package)
     except PackageNotFoundError:
         return f"A package is missing. {how}"
-    if tuple(map(int, re.findall(r"\d+", found)[: len(least)])) >= least:
+    if tuple(map(int, re.findall(r"\d+", installed)[: len(least)])) >= least:
         return ""
     wanted = ".".join(map(str, least))
     return (
-        f"{package} {found} is too old; {wanted} or newer is needed. {how} (if another package, "
-        "such as jupyter-ai, needs the old one, install one of the two in another environment)"
+        f"{package} {installed} is too old; {wanted} or newer is needed. {how} (if another "
+        "package, such as jupyter-ai, needs the old one, install one of the two in another "
+        "environment)"
     )
 
 

@@ -47,10 +47,10 @@ class Operation:
 
     def line(self) -> str:
         """As logfmt: words, then `key=value`; unknown values are omitted."""
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        said = self.words.format_map(known)
-        rest = {name: value for name, value in known.items() if f"{{{name}}}" not in self.words}
-        return " ".join([said, *_pairs(rest)])
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        sentence = self.words.format_map(values)
+        rest = {name: value for name, value in values.items() if f"{{{name}}}" not in self.words}
+        return " ".join([sentence, *_pairs(rest)])
 
 
 def _pairs(values: dict[str, object]) -> Iterator[str]:

@@ -45,8 +45,8 @@ class Mask:
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
-        known = {*self._forms, *(form for secret in secrets if secret for form in _forms(secret))}
-        self._forms = tuple(sorted(known, key=len, reverse=True))
+        forms = {*self._forms, *(form for secret in secrets if secret for form in _forms(secret))}
+        self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._pattern = re.compile("|".join(map(re.escape, self._forms)))
 
     def __call__(self, text: str) -> str:

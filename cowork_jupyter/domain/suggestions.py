@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from .contexts import Usage
-from .message_data import ErrorBody
+from .messages import ErrorBody
 
 SuggestionKind = Literal["fix", "explain", "generate", "change", "complete", "next_cell"]
 Decision = Literal["accepted", "rejected"]

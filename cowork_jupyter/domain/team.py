@@ -25,7 +25,7 @@ _RIGHTS = {
     Permission.DELETE_FILES: "delete",
     Permission.EXECUTE_COMMANDS: "run",
 }
-_LOOKING = "run commands with the workspace read-only"
+_READ_ONLY_COMMANDS = "run commands with the workspace read-only"
 _TIMES = {1: "once", 2: "twice"}
 _REVIEW = "review"
 
@@ -96,18 +96,18 @@ def with_plain_roles(plan: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
 def _plain_step(step: Any, notes: list[str]) -> Any:
     if not isinstance(step, dict):
         return step
-    said = dict(step)
-    role, rounds, agent = (said.pop(name, None) for name in ("role", "rounds", "agent"))
+    plain = dict(step)
+    role, rounds, agent = (plain.pop(name, None) for name in ("role", "rounds", "agent"))
     name = role.strip().lower() if isinstance(role, str) else role
     if name:
-        said["role"] = name
+        plain["role"] = name
     if isinstance(agent, str) and agent.strip():
-        said["agent"] = agent.strip()
+        plain["agent"] = agent.strip()
     if isinstance(rounds, int) and rounds > 0:
-        said["rounds"] = min(int(rounds), MAX_ROUNDS)
+        plain["rounds"] = min(int(rounds), MAX_ROUNDS)
         if rounds > MAX_ROUNDS:
             notes.append(f"A review can send work back {_TIMES[MAX_ROUNDS]} at most.")
-    return said
+    return plain
 
 
 def unknown_roles(plan: Plan, known: Collection[AgentRole]) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _may(role: AgentRole) -> str:
     if not held:
         return "only reads"
     words = [
-        _LOOKING
+        _READ_ONLY_COMMANDS
         if permission is Permission.EXECUTE_COMMANDS and not role.spec.commands_may_write
         else _RIGHTS[permission]
         for permission in held

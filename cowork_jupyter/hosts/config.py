@@ -36,8 +36,7 @@ from traitlets import (
 )
 from traitlets.config import Config, Configurable
 
-from ..domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
-from ..domain.settings import Price, Settings
+from ..domain.settings import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames, Price, Settings
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"

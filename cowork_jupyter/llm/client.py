@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from ..domain.connection import CONFIGURATION, Connection, FieldNames
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.health import ModelState
 from ..domain.operations import OK, ModelCalled, Observe
 from ..domain.redaction import without_surrogates
+from ..domain.settings import CONFIGURATION, Connection, FieldNames
 from ..domain.suggestions import SuggestionDone, SuggestionRequest
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, merge_text, parse_event
 from .failures import (

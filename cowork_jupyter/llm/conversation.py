@@ -15,8 +15,17 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..domain.message_data import ENDED_EARLY, TextData, ToolCallData, ToolResultData
-from ..domain.messages import ContentPart, ImagePart, Message, MessageType, TextPart
+from ..domain.messages import (
+    ENDED_EARLY,
+    ContentPart,
+    ImagePart,
+    Message,
+    MessageType,
+    TextData,
+    TextPart,
+    ToolCallData,
+    ToolResultData,
+)
 from ..domain.settings import PictureChoice
 from .failures import ModelError
 from .frames import Frame

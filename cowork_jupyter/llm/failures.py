@@ -16,9 +16,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.errors import CoworkError
 from ..domain.redaction import without_credentials
+from ..domain.settings import CONFIGURATION, FieldNames
 from .chunks import ErrorEvent
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..domain.message_data import CallData, ToolResultData
-from ..domain.messages import Message, MessageType, TextPart
+from ..domain.messages import CallData, Message, MessageType, TextPart, ToolResultData
 from ..domain.plurals import count_of
 from .tokens import Count, cut_middle
 

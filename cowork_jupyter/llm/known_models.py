@@ -15,8 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from ..domain.connection import Connection
-from ..domain.settings import ProtocolChoice, ToolProtocol
+from ..domain.settings import Connection, ProtocolChoice, ToolProtocol
 from .model_probe import NotReachable, ServedModel, provider_of, read_models, with_context_size
 from .protocols import protocol_for
 from .providers import SuggestedModel, find_model

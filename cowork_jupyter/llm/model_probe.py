@@ -19,9 +19,9 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..domain.connection import Connection
 from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
+from ..domain.settings import Connection
 from .providers import LOCAL_HOSTS, all_providers, provider_at
 
 HOW_TO_CONNECT = (

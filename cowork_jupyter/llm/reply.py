@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..domain.figures import Assumption, Figure
-from ..domain.message_data import Cut, TextData
+from ..domain.messages import Cut, TextData
 from ..domain.redaction import without_surrogates
 from ..domain.replies import Structured
 from .repetition import without_repetition

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
-from ..domain.message_data import Cut
+from ..domain.messages import Cut
 from .reply import Delta, ReasoningDelta, Reply, StreamedText, SurrogateJoiner, TextDelta
 from .scanners import CALLS, CodeScanner, FenceOpening, Inside, ObjectScanner, Ownership
 from .structured import FORMATS, MalformedReply, build_reply, load_object

@@ -1,10 +1,14 @@
-"""Decides about a call: one fold over its parts.
+"""Decides about a call: one fold over its parts; and what a decided call may touch.
 
 Each part is decided separately, in this order: the role's ceiling, a denying rule, a protected
 place, an asking rule, an allowing rule, the grant of an approved plan, and finally the risk. The
 call gets the strictest answer. More specific rules are not stronger: deny beats ask beats allow,
 over all scopes. The network is a separate part, which only a network rule allows. A command that
 nothing confines asks each time.
+
+A plan allows its tools on its files, for that job only. The sandbox keeps the places that run
+something later closed; a command opens those that the user saw when they approved it. No rule does,
+except that one which names installing lets software into environments.
 """
 
 from __future__ import annotations
@@ -18,18 +22,22 @@ from pydantic import BaseModel
 
 from ..domain.errors import Forbidden
 from ..domain.operations import Reason
+from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole, Permission
-from .call_parts import (
+from ..workspace.sandbox.autorun import WritableAutorun
+from .calls import (
     DELETE_RULES,
     DELETES,
     KERNEL_TOOLS,
+    WRITE_RULES,
+    CallPart,
+    ProposedCall,
+    Risk,
     may_be_kept,
     must_be_named,
     runs_in_kernel,
 )
-from .calls import CallPart, ProposedCall, Risk
-from .grant import Grant
-from .paths import AnchorDirs, literal_pattern
+from .paths import AnchorDirs, literal_pattern, pattern_of, relative_to
 from .protected import covered_by_another_name
 from .rules import (
     COMMAND_TOOL,
@@ -44,7 +52,87 @@ from .rules import (
     matches_path,
     read_rule,
 )
-from .shell import ANY_HOST, CommandEffect, analyse, names_more_programs
+from .shell import (
+    ANY_HOST,
+    CommandEffect,
+    SimpleCommand,
+    analyse,
+    configures_git,
+    names_more_programs,
+)
+
+_CONTAINED = {
+    CommandEffect.READS,
+    CommandEffect.WRITES,
+    CommandEffect.RUNS_CODE,
+    CommandEffect.RUNS_PROGRAMS,
+    CommandEffect.UNKNOWN,
+}
+_MAKES_NEW = {"create_file", "create_notebook"}
+
+
+@dataclass(frozen=True)
+class Grant:
+    step_number: int
+    tools: frozenset[str]
+    """Tools, or permissions where the planner did not know the tool."""
+    files: tuple[str, ...]
+
+    @classmethod
+    def of(cls, step: PlanStep) -> Grant:
+        return cls(step.step_number, frozenset(step.tools_needed), tuple(step.files))
+
+    @property
+    def label(self) -> str:
+        return f"step {self.step_number} of the approved plan"
+
+    def names(self, tool: str, permissions: frozenset[Permission]) -> bool:
+        """Whether the step names the tool, or all permissions beyond reading that it needs."""
+        changes = {str(permission) for permission in permissions - {Permission.READ_FILES}}
+        return tool in self.tools or (bool(changes) and changes <= self.tools)
+
+    def covers(self, part: CallPart, anchors: AnchorDirs) -> bool:
+        """Whether the user has approved this part with the plan.
+
+        A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
+        Commands are covered as far as the sandbox confines them, without network; git commands that
+        write are not. Nor are tools of MCP servers: no plan can say what they do.
+        """
+        if part.fingerprint:
+            return False
+        if part.command and _is_git_that_writes(part.command):
+            return False
+        if part.command:
+            return self.names(part.tool, part.permissions) and part.command.effects <= _CONTAINED
+        if part.tool in _MAKES_NEW:
+            return True
+        if not self.names(part.tool, part.permissions):
+            return False
+        if part.tool == COMMAND_TOOL and part.rules != WRITE_RULES:
+            return True
+        return part.target is None or self.names_file(part, anchors)
+
+    def names_file(self, part: CallPart, anchors: AnchorDirs) -> bool:
+        if not self.files:
+            return True
+        assert part.target is not None
+        return all(
+            any(_fits(file, path, anchors) for file in self.files) for path in part.target.spellings
+        )
+
+
+def _is_git_that_writes(command: SimpleCommand) -> bool:
+    name = command.words[0].rpartition("/")[2] if command.words else ""
+    return name == "git" and command.effects != {CommandEffect.READS}
+
+
+def _fits(file: str, path: str, anchors: AnchorDirs) -> bool:
+    try:
+        pattern = pattern_of("/" + file.removeprefix("./").lstrip("/"))
+    except ValueError:
+        return False
+    return pattern.matches(path, anchors)
+
 
 _VERBS = {"create_file": "creates", "create_notebook": "creates", "delete_file": "deletes"}
 UNCONFINED = (
@@ -195,8 +283,8 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
     if part.command:
         # Of hundreds of rules about commands, most begin with other words.
-        spoken = (part.command.words, *part.command.hidden)
-        heads = {tuple(words[:length]) for words in spoken for length in (1, 2)}
+        argvs = (part.command.words, *part.command.nested)
+        heads = {tuple(words[:length]) for words in argvs for length in (1, 2)}
         candidates = [
             candidate for candidate in candidates if candidate.is_bare or candidate.head in heads
         ]
@@ -204,8 +292,8 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
     matching += _about_other_names(candidates, part, context.anchors)
     for rule in _with_effect(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
-        said = f"The rule '{rule}' denies {part.label}.{why}"
-        return Verdict(part, Effect.DENY, said, "rule", rule.scope)
+        because = f"The rule '{rule}' denies {part.label}.{why}"
+        return Verdict(part, Effect.DENY, because, "rule", rule.scope)
     if part.protected:
         why = f"{part.label} is protected because {part.protected}, so it always asks."
         return Verdict(part, Effect.ASK, why, "protected")
@@ -222,9 +310,9 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
         return Verdict(part, Effect.ASK, UNCONFINED, "no_sandbox")
     allowing = list(_with_effect(Effect.ALLOW, matching))
     for rule in allowing:
-        if _says_enough(rule, part):
-            said = f"The rule '{rule}' allows {part.label}."
-            return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
+        if _names_enough(rule, part):
+            because = f"The rule '{rule}' allows {part.label}."
+            return Verdict(part, Effect.ALLOW, because, "rule", rule.scope)
     verdict = _default_verdict(role, part, context)
     if allowing and verdict.effect is Effect.ASK:
         more = f" The rule '{allowing[0]}' does not cover that."
@@ -233,8 +321,8 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
 
 
 def _asking_verdict(rule: Rule, part: CallPart) -> Verdict:
-    said = f"The rule '{rule}' asks about {part.label}."
-    return Verdict(part, Effect.ASK, said, "rule", rule.scope)
+    because = f"The rule '{rule}' asks about {part.label}."
+    return Verdict(part, Effect.ASK, because, "rule", rule.scope)
 
 
 def _network_verdict(part: CallPart, rules: Sequence[Rule]) -> Verdict:
@@ -242,8 +330,8 @@ def _network_verdict(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with_effect(effect, matching):
-            said = f"{part.label} The rule '{rule}' covers that."
-            return Verdict(part, effect, said, "rule", rule.scope)
+            because = f"{part.label} The rule '{rule}' covers that."
+            return Verdict(part, effect, because, "rule", rule.scope)
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
             # A user who is asked knows where a command goes, so asking is enough; an
@@ -253,8 +341,8 @@ def _network_verdict(part: CallPart, rules: Sequence[Rule]) -> Verdict:
             return Verdict(part, effect, why, "rule", rule.scope)
     for rule in _with_effect(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
-            said = f"{part.label} The rule '{rule}' allows that."
-            return Verdict(part, Effect.ALLOW, said, "rule", rule.scope)
+            because = f"{part.label} The rule '{rule}' allows that."
+            return Verdict(part, Effect.ALLOW, because, "rule", rule.scope)
     return Verdict(part, Effect.ASK, part.label, "network")
 
 
@@ -285,7 +373,7 @@ def _action(part: CallPart) -> str:
     return "It runs code in your kernel" if part.tool in KERNEL_TOOLS else f"It uses {part.label}"
 
 
-def _says_enough(rule: Rule, part: CallPart) -> bool:
+def _names_enough(rule: Rule, part: CallPart) -> bool:
     """Whether an allowing rule names what must be named: `git` does not imply `git push`.
 
     A single word allows a program only to read and compute.
@@ -298,8 +386,8 @@ def _says_enough(rule: Rule, part: CallPart) -> bool:
     needed = must_be_named(part.command)
     if len(rule.words) == 1:
         return not needed and not part.always_ask_reason
-    said = analyse(shlex.join(rule.words)).commands
-    if not said or not needed <= must_be_named(said[0]):
+    named = analyse(shlex.join(rule.words)).commands
+    if not named or not needed <= must_be_named(named[0]):
         return False
     names_programs = CommandEffect.RUNS_PROGRAMS in needed
     return not (names_programs and names_more_programs(part.command.words, len(rule.words)))
@@ -328,8 +416,8 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
         if matches_command(rule, part.command.words):
             return True
         if rule.effect is Effect.ALLOW and not rule.problem:
-            return False  # hidden commands can be denied, never allowed
-        return any(matches_command(rule, words) for words in part.command.hidden)
+            return False  # nested commands can be denied, never allowed
+        return any(matches_command(rule, words) for words in part.command.nested)
     if part.target:
         return matches_path(rule, part.target, anchors) and (not part.deny_only or not rule.is_bare)
     if part.role:
@@ -366,3 +454,48 @@ def denied_or_asked(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
 def _tools_with_rule(rules: Iterable[Rule], tools: Iterable[str], *effects: Effect) -> set[str]:
     bare = [rule for rule in rules if rule.active and rule.is_bare and rule.counts_as in effects]
     return {tool for tool in tools if any(rule.names(tool) for rule in bare)}
+
+
+# --- what a decided call may touch
+
+
+def writable_places(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> WritableAutorun:
+    """What the call may write; `approved`: the user was asked about this very call."""
+    commands = [part.command for part in call.parts if part.command]
+    installs = any(CommandEffect.INSTALLS in command.effects for command in commands)
+    if not approved:
+        return WritableAutorun(environments=installs)
+    paths = dict.fromkeys([*_named(call), *_deleted(call, commands, anchors)])
+    argvs = [words for command in commands for words in (command.words, *command.nested)]
+    clones = any(tuple(words[:2]) == ("git", "clone") for words in argvs)
+    if clones or any(command.writes_undeclared_paths for command in commands):
+        paths[anchors.root] = None  # the card says that any file may be written
+    return WritableAutorun(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
+
+
+def readable_at_home(call: ProposedCall, anchors: AnchorDirs) -> frozenset[str]:
+    """Files of the home that a decided call names, whose sandbox would hide them.
+
+    Names with a dot are settings and secrets: naming one in a command does not open it.
+    """
+    named = (part.target.real for part in call.parts if part.target and not part.deny_only)
+    outside = (path for path in named if relative_to(path, anchors.root) is None)
+    below = ((path, relative_to(path, anchors.home)) for path in outside)
+    return frozenset(path for path, name in below if name and "/." not in f"/{name}")
+
+
+def _named(call: ProposedCall) -> Iterator[str]:
+    for part in call.parts:
+        if part.target and part.protected and not set(WRITE_RULES).isdisjoint(part.rules):
+            yield from part.target.spellings
+
+
+def _deleted(
+    call: ProposedCall, commands: Sequence[SimpleCommand], anchors: AnchorDirs
+) -> Iterator[str]:
+    """Approving the deletion of a folder includes its content."""
+    if not any(CommandEffect.DELETES in command.effects for command in commands):
+        return
+    for part in call.parts:
+        if part.target and part.rules == WRITE_RULES:
+            yield from (path for path in part.target.spellings if path != anchors.root)

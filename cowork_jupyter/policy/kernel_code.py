@@ -40,9 +40,9 @@ def commands_in(code: str) -> list[str]:
 def _escapes(code: str) -> Iterator[str]:
     for line in code.splitlines():
         for form in (_SHELL_LINE, _INSTALL_LINE):
-            found = form.match(line)
-            if found:
-                yield found["command"].removeprefix("%")
+            match = form.match(line)
+            if match:
+                yield match["command"].removeprefix("%")
 
 
 def _calls(code: str) -> Iterator[str]:
@@ -71,20 +71,22 @@ def _as_python(code: str) -> str:
 
 def _imported(tree: ast.AST) -> dict[str, str]:
     """After `from os import system as s`, `s` stands for `os.system`."""
-    known: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            known |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
+            origins |= {
+                name.asname or name.name: f"{node.module}.{name.name}" for name in node.names
+            }
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname:
                     prefix = alias.name
-                    known |= {
+                    origins |= {
                         name.replace(prefix, alias.asname, 1): name
                         for name in _SHELL_CALLS
                         if name.startswith(f"{prefix}.")
                     }
-    return known
+    return origins
 
 
 def _name(node: ast.expr) -> str:

@@ -1,24 +1,106 @@
-"""Protected places, which ask on every change, and secret files.
+"""Protected places, which ask on every change, and secret files, by all their names.
 
 Protected is what runs automatically later (hooks, start-up files, kernel specs), what controls this
 program (its settings, its own code), or secrets, whether it exists yet or not. No rule allows it.
-Reading secrets asks, too; code that runs without approval finds them empty (`hidden_files`).
+Reading secrets asks, too; code that runs without approval finds them empty (`hidden_files`). A hard
+link is the same file, so what covers one name covers them all.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
-from ..workspace.start_up import known_start_up, start_up
-from .links import has_other_names, other_names
+from ..workspace.start_up import ENVIRONMENT_MARKS, HARMLESS, known_start_up, start_up
 from .paths import AnchorDirs, Target, pattern_of, relative_to
 from .rules import Rule, matches_path
 from .shell.model import names
+
+_FileId = tuple[int, int]
+_MAX_INSIDE = 50_000
+"""Files in covered folders that are looked at."""
+_MAX_WALKED = 500_000
+"""Entries of the workspace among which other names are searched."""
+
+
+def has_other_names(path: str) -> bool:
+    try:
+        return _is_linked(os.lstat(path))
+    except (OSError, ValueError):
+        return False
+
+
+def other_names(covered: Collection[str], root: str) -> dict[str, int]:
+    """Names below the root of files that have one among these, or in a folder among these.
+
+    Each with its inode. Almost always no such file has a second name, and nothing is searched.
+    """
+    missing, names = _names_elsewhere(covered), dict[str, int]()
+    inodes = {inode for _, inode in missing}
+    for entry in islice(_walk(root, covered), _MAX_WALKED) if missing else ():
+        if entry.inode() not in inodes or not entry.is_file(follow_symlinks=False):
+            continue
+        facts = entry.stat(follow_symlinks=False)
+        file = facts.st_dev, facts.st_ino
+        if file in missing:
+            names[entry.path] = facts.st_ino
+            missing[file] -= 1
+            if not any(missing.values()):
+                break
+    return names
+
+
+def _names_elsewhere(covered: Collection[str]) -> dict[_FileId, int]:
+    """How many further names each file has that has any."""
+    missing = dict[_FileId, int]()
+    for facts in _files(covered):
+        if _is_linked(facts):
+            file = facts.st_dev, facts.st_ino
+            missing[file] = missing.get(file, facts.st_nlink) - 1
+    return {file: names for file, names in missing.items() if names > 0}
+
+
+def _is_linked(facts: os.stat_result) -> bool:
+    return stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
+
+
+def _files(covered: Iterable[str]) -> Iterator[os.stat_result]:
+    """These files, then those in these folders."""
+    folders = list[str]()
+    for path in covered:
+        try:
+            facts = os.lstat(path)
+        except OSError:  # gone
+            continue
+        if stat.S_ISDIR(facts.st_mode):
+            folders.append(path)
+        else:
+            yield facts
+    inside = (entry for folder in folders for entry in _walk(folder))
+    for entry in islice(inside, _MAX_INSIDE):
+        try:
+            yield entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+
+
+def _walk(top: str, closed: Collection[str] = ()) -> Iterator[os.DirEntry[str]]:
+    """All entries but those that are closed, and what is in these."""
+    waiting = [top]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                listed = [entry for entry in entries if entry.path not in closed]
+        except OSError:
+            continue
+        waiting += (entry.path for entry in listed if entry.is_dir(follow_symlinks=False))
+        yield from listed
+
 
 _VERSION_CONTROL = "version control keeps its hooks and history there"
 _ALSO = {
@@ -44,7 +126,6 @@ _SECRET_FILES = names("""
     id_rsa id_dsa id_ecdsa id_ed25519 .vault-token
     """)
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".gpg", ".asc")
-_HARMLESS_ENV = {".env.example", ".env.sample", ".env.template", ".env.dist"}
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
@@ -95,7 +176,7 @@ def _is_secret(path: str) -> bool:
         return True
     if ("jupyter", "runtime") in pairwise(names):
         return True  # the tokens of running servers
-    if last.startswith(".env.") and last not in _HARMLESS_ENV:
+    if last.startswith(".env.") and last not in HARMLESS:
         return True
     return last.endswith(_SECRET_ENDINGS)
 
@@ -114,7 +195,6 @@ def _folded(path: str) -> str:
 
 _NOT_ENTERED = frozenset({".git", "node_modules", "__pycache__"})
 """Published, or derived from what is beside it."""
-_ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _INSTALLED = _NOT_ENTERED | {"lib", "lib64", "include", "share", "pkgs"}
 """The same in an environment, whose packages bring certificates of their own."""
 
@@ -157,7 +237,7 @@ def _covered_files(anchors: AnchorDirs, rules: Sequence[Rule], *, secrets: bool)
                 listed = list(entries)
         except OSError:  # what we cannot read, the code cannot either
             continue
-        is_environment = _ENVIRONMENT_MARKS.intersection(entry.name for entry in listed)
+        is_environment = ENVIRONMENT_MARKS.intersection(entry.name for entry in listed)
         closed = _INSTALLED if is_environment else _NOT_ENTERED
         for entry in listed:
             if (secrets and _is_secret_entry(entry, anchors)) or _is_covered(entry, about, anchors):

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ..domain.health import Problem
-from .administrator import WHO, Administrator
 from .rules import WRITABLE_SCOPES, Effect, Rule, RuleSet, Scope, read_rule, unknown_tool
-from .settings_file import SettingsFile, check_policy
+from .settings_file import WHO, Administrator, SettingsFile, check_policy
 from .trust import Offer, Trust
 
 WORKSPACE_SETTINGS = Path(".cowork") / "settings.json"

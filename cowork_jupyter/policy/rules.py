@@ -137,12 +137,12 @@ def read_rule(
 ) -> Rule:
     """Never raises: `problem` says what is wrong."""
     rule = Rule(effect, text, scope, active=active, context_id=context_id)
-    found = _RULE.fullmatch(text) if len(text) <= MAX_RULE_LENGTH else None
-    if found is None:
+    match = _RULE.fullmatch(text) if len(text) <= MAX_RULE_LENGTH else None
+    if match is None:
         named = _NAME.match(text.strip())
         problem = "a rule is a tool's name, or a name and a pattern in parentheses"
         return replace(rule, tool=named[0] if named else "", problem=problem)
-    rule = replace(rule, tool=found["tool"], pattern=found["pattern"])
+    rule = replace(rule, tool=match["tool"], pattern=match["pattern"])
     return replace(rule, problem=_problem(rule))
 
 

@@ -1,7 +1,11 @@
-"""Trust in a workspace: what a folder brings along is inert until the user has accepted it.
+"""What the user trusts: what a folder brings along, and the tools of MCP servers.
 
-Trust is per item and by content: whatever is changed or added later is not trusted, and is offered
-again.
+What a folder brings is inert until the user has accepted it, per item and by content: whatever is
+changed or added later is not trusted, and is offered again.
+
+A tool of an MCP server is whatever the server says today. Its fingerprint is pinned when the user
+first lets it run. If its name, description or parameters change, it asks again, and only a rule
+about exactly the new form, which the user is then offered, allows it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ..domain.errors import Conflict
 
@@ -37,12 +41,12 @@ class Trust:
     """What the user trusts in one workspace. Stored outside it, so that it cannot trust itself."""
 
     def __init__(self, file: Path, workspace: Path) -> None:
-        self._file = file
+        self._file = _JsonFile(file)
         self._workspace = os.path.realpath(workspace)
         self._finders: list[Callable[[], Iterable[Offer]]] = []
         self._seen: tuple[tuple[int, ...] | None, frozenset[str]] = (None, frozenset())
 
-    def look_at(self, finder: Callable[[], Iterable[Offer]]) -> None:
+    def add_finder(self, finder: Callable[[], Iterable[Offer]]) -> None:
         self._finders.append(finder)
 
     def offers(self) -> list[Offer]:
@@ -77,28 +81,15 @@ class Trust:
 
     def taken(self) -> frozenset[str]:
         """Digests of what is trusted; the same object until that changes."""
-        try:
-            facts = self._file.stat()
-            mark = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-        except OSError:
+        mark = self._file.mark()
+        if mark is None:
             return frozenset()
         if mark != self._seen[0]:
-            self._seen = (mark, frozenset(self._read().get(self._workspace, [])))
+            self._seen = (mark, frozenset(self._file.read().get(self._workspace, [])))
         return self._seen[1]
 
-    def _read(self) -> dict[str, list[str]]:
-        try:
-            content = json.loads(self._file.read_text("utf-8"))
-        except (OSError, ValueError):  # not there, or broken: then nothing is trusted
-            return {}
-        return content if isinstance(content, dict) else {}
-
     def _save(self, digests: set[str]) -> None:
-        content = {**self._read(), self._workspace: sorted(digests)}
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._file.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(content), "utf-8")
-        temporary.replace(self._file)
+        self._file.write({**self._file.read(), self._workspace: sorted(digests)})
         self._seen = (None, frozenset())
 
 
@@ -108,3 +99,79 @@ def fingerprint_of(offers: Iterable[Offer]) -> str:
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+MAX_KEPT = 20_000
+"""Characters of a tool's description that are stored, to show what has changed."""
+
+
+@dataclass(frozen=True)
+class Pinned:
+    fingerprint: str
+    state: Literal["new", "same", "changed"]
+
+
+class Pins:
+    """One file for all workspaces, outside of them, so that none can pin its own tools."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = _JsonFile(file)
+        self._seen: tuple[tuple[int, ...] | None, dict[str, dict[str, str]]] = (None, {})
+
+    def look_up(self, tool: str, fingerprint: str) -> Pinned:
+        pinned = self._pins().get(tool)
+        if pinned is None:
+            return Pinned(fingerprint, "new")
+        return Pinned(fingerprint, "same" if pinned["fingerprint"] == fingerprint else "changed")
+
+    def description(self, tool: str) -> str:
+        return self._pins().get(tool, {}).get("words", "")
+
+    def pin(self, tool: str, fingerprint: str, description: str = "") -> None:
+        pinned = {"fingerprint": fingerprint, "words": description[:MAX_KEPT]}
+        if self._pins().get(tool) == pinned:
+            return
+        self._file.write({**self._read(), tool: pinned})
+
+    def _pins(self) -> dict[str, dict[str, str]]:
+        mark = self._file.mark()
+        if mark is None:
+            return {}
+        if mark != self._seen[0]:
+            self._seen = (mark, self._read())
+        return self._seen[1]
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        return {
+            name: pinned
+            for name, pinned in self._file.read().items()
+            if isinstance(pinned, dict) and isinstance(pinned.get("fingerprint"), str)
+        }
+
+
+class _JsonFile:
+    """An object outside of all workspaces; empty if it is not there, or broken."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def mark(self) -> tuple[int, ...] | None:
+        """Changes when the file does; None without one."""
+        try:
+            facts = self._path.stat()
+        except OSError:
+            return None
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+    def read(self) -> dict[str, Any]:
+        try:
+            content = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def write(self, content: dict[str, Any]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(content), "utf-8")
+        temporary.replace(self._path)

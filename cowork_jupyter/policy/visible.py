@@ -7,7 +7,7 @@ import sys
 import unicodedata
 
 _KEPT = {"\n", "\t", " "}
-_HIDING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
+HIDING_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
 """Unicode categories of controls, formatting (bidi, zero width), surrogates, unassigned, line ends,
 and spaces other than the usual one."""
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -42,7 +42,7 @@ def visible(text: str) -> str:
 def hides(char: str) -> bool:
     if char in _KEPT:
         return False
-    return char in _BLANK or unicodedata.category(char) in _HIDING
+    return char in _BLANK or unicodedata.category(char) in HIDING_CATEGORIES
 
 
 def spell_hidden(text: str) -> str:
@@ -56,7 +56,7 @@ def spell_hidden(text: str) -> str:
     return _CHAT_MARKS.sub(lambda mark: _spelled(mark[0]), hidden.sub(_spell_unless_needed, text))
 
 
-def unspell(text: str, original: str | None = None) -> str:
+def decode_hidden_characters(text: str, original: str | None = None) -> str:
     """Restore the real characters in what a model wrote after it had read `original` spelled out.
 
     Only characters of the original come back, so that none can be smuggled in; without an original,
@@ -72,8 +72,8 @@ def unspell(text: str, original: str | None = None) -> str:
     return _SPELLED.sub(real, text)
 
 
-def _spell_unless_needed(found: re.Match[str]) -> str:
-    char, text, at = found[0], found.string, found.start()
+def _spell_unless_needed(match: re.Match[str]) -> str:
+    char, text, at = match[0], match.string, match.start()
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if char == "\r":
         is_needed = after == "\n"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from ..domain.contexts import Context, Job
-from ..domain.message_data import ToolCallData, ToolResultData
+from ..domain.messages import ToolCallData, ToolResultData
 from ..store import CheckpointRecord, Inquiry, Store
 
 _NAME = re.compile(r"[\w.:-]{1,100}", re.ASCII)

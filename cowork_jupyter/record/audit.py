@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from ..domain.contexts import Initiator, StepStatus
 from ..domain.effects import DataEffect
 from ..domain.figures import Assumption
-from ..domain.message_data import TaskResultData, TextData, ToolResultData
-from ..domain.messages import Message
+from ..domain.messages import Message, TaskResultData, TextData, ToolResultData
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..effects.figure_index import without_source
 from ..tools.base import Tool

@@ -9,8 +9,7 @@ from typing import Any
 
 from ..domain.contexts import JobStatus, StepStatus
 from ..domain.guidance import guidance_line
-from ..domain.message_data import ENDED_EARLY, QuestionData, ReviewData, TextData
-from ..domain.messages import Message, MessageType
+from ..domain.messages import ENDED_EARLY, Message, MessageType, QuestionData, ReviewData, TextData
 from ..domain.plan import PlanStep
 from ..domain.plurals import count_of
 from ..domain.team import agent_of, rights_of

@@ -6,8 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel
 
+from ..domain.base_models import Data
 from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
-from ..domain.data import Data
 from ..domain.effects import DataWarning
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance

@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from ..domain.contexts import Context, Initiator, Job, JobKind, Task
-from ..domain.events import Event, FileMoved
-from ..domain.message_data import ToolFacts, ToolResultData
-from ..domain.messages import Message, TextPart
-from ..domain.notices import ToolOutput
+from ..domain.events import Event, FileMoved, ToolOutput
+from ..domain.messages import Message, TextPart, ToolFacts, ToolResultData
 from ..store import CheckpointRecord, PlanRevision, Store
 
 T = TypeVar("T")

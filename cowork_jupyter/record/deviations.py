@@ -1,6 +1,6 @@
 """Finds where the execution of a step differs from its plan, with evidence.
 
-`policy/grant.py` decides what counts as planned, so that an audit agrees with the notices given
+`policy/decision.py` decides what counts as planned, so that an audit agrees with the notices given
 at the time.
 """
 
@@ -15,12 +15,11 @@ from pydantic import BaseModel
 
 from ..domain.contexts import DONE, StepStatus
 from ..domain.events import current_path
-from ..domain.message_data import TaskResultData
-from ..domain.messages import Message, MessageType
+from ..domain.messages import Message, MessageType, TaskResultData
 from ..domain.plan import PlanStep
 from ..domain.roles import DEFAULT_ROLE, Permission
 from ..domain.team import MARK
-from ..policy.grant import Grant
+from ..policy.decision import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
 from .conversation_log import ConversationLog

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from ..domain.contexts import StepStatus
-from ..domain.events import UsageCharged
-from ..domain.notices import SuggestionDecided, SuggestionMade
+from ..domain.events import SuggestionDecided, SuggestionMade, UsageCharged
 from ..domain.roles import DEFAULT_ROLE
 from ..tools.base import Tool
 from .audit import Audit, Outside, StepAudit, ToolWork, audit

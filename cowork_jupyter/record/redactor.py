@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..domain.events import Event, ReasoningStreamed, TextStreamed
-from ..domain.notices import NotebookSeen, ToolOutput
+from ..domain.events import Event, NotebookSeen, ReasoningStreamed, TextStreamed, ToolOutput
 from ..domain.redaction import KEY_PATTERNS
 from ..domain.settings import Settings
 

@@ -20,8 +20,14 @@ from ..domain.events import (
     TaskStarted,
     current_path,
 )
-from ..domain.message_data import CallData, TaskResultData, ToolCallData, ToolResultData
-from ..domain.messages import Message, MessageType
+from ..domain.messages import (
+    CallData,
+    Message,
+    MessageType,
+    TaskResultData,
+    ToolCallData,
+    ToolResultData,
+)
 from ..domain.plan import PlanStep
 from .conversation_log import ConversationLog
 

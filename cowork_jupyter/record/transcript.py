@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..domain.events import QuestionAnswered
-from ..domain.message_data import (
+from ..domain.messages import (
     ENDED_EARLY,
     Answer,
     Cut,
     ErrorData,
+    ImagePart,
+    Message,
+    MessageType,
     PlanData,
     QuestionData,
     ReviewData,
@@ -19,7 +22,6 @@ from ..domain.message_data import (
     TaskResultData,
     TextData,
 )
-from ..domain.messages import ImagePart, Message, MessageType
 from .conversation_log import ConversationLog
 from .markdown import code, cut, fenced, line, plain, quote
 from .redactor import Redactor

@@ -1,5 +1,1 @@
-"""Roles: our own declarations, and those of users, workspaces and plug-ins."""
-
-from .catalog import RoleCatalog
-
-__all__ = ["RoleCatalog"]
+"""Roles: our own declarations beside this file, and `catalog`, which finds those of others."""

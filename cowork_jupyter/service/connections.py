@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agents.run.usage import DayAccount, meter
-from ..domain.connection import FORM, Connection
 from ..domain.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ..domain.health import ModelState
 from ..domain.operations import Observe, ignore_operation
 from ..domain.redaction import Mask, is_real_key, without_credentials
-from ..domain.settings import Settings
+from ..domain.settings import FORM, Connection, Settings
 from ..llm.client import observe_answer
 from ..llm.keys import Keys
 from ..llm.model_probe import HOW_TO_CONNECT, NotReachable, check_key, probe
 from ..llm.providers import Provider, provider_at
 from ..llm.tokens import TokenCounter
-from ..policy.administrator import WHO, Administrator
-from ..policy.settings_file import SettingsFile
+from ..policy.settings_file import WHO, Administrator, SettingsFile
 from .parts import built_in_model, local_model
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from ..agents.jobs import Jobs, Work
 from ..agents.run.usage import DayAccount
 from ..domain.contexts import Context, Job, JobKind, RequestOrigin
 from ..domain.errors import InvalidInput, Unavailable
-from ..domain.message_data import TextData
-from ..domain.messages import ImagePart, Message, TextPart
+from ..domain.messages import ImagePart, Message, TextData, TextPart
 from ..domain.roles import AgentRole
 from ..llm.model_probe import HOW_TO_CONNECT, ModelProbe
 from ..store.journal import Journal

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from ..domain.settings import Settings
     from ..effects.evaluation import MeasureFile
     from ..llm.client import LanguageModel, LocalLanguageModel
-    from ..policy.pins import Pins
-    from ..policy.trust import Trust
+    from ..policy.trust import Pins, Trust
     from ..store.journal import Journal
     from ..tools.base import Tool
     from ..tools.registry import ToolRegistry

@@ -44,8 +44,7 @@ from ..domain.contexts import (
 from ..domain.errors import CoworkError, InvalidInput, NotFound, Unavailable
 from ..domain.figures import Assumption
 from ..domain.health import Health, Problem
-from ..domain.message_data import Reproduction
-from ..domain.messages import ImagePart, Message
+from ..domain.messages import ImagePart, Message, Reproduction
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
@@ -56,7 +55,7 @@ from ..policy.rulebook import RuleBook
 from ..policy.rules import DELEGATE
 from ..policy.trust import Trust
 from ..record import Audit, Export, ExportFormat, Redactor, audit, export, read_log
-from ..roles import RoleCatalog
+from ..roles.catalog import RoleCatalog
 from ..store.journal import Journal
 from ..workflows import Template, WorkflowCatalog
 from .connections import Connections, CurrentModel

@@ -39,13 +39,11 @@ from ..llm.known_models import KnownModels
 from ..llm.model_probe import ModelProbe
 from ..llm.providers import default_prices
 from ..llm.tokens import TokenCounter
-from ..policy.pins import Pins
 from ..policy.rulebook import RuleBook, settings_offers
 from ..policy.rules import NETWORK, Effect, Scope
-from ..policy.trust import Trust
+from ..policy.trust import Pins, Trust
 from ..record.changes import compare
-from ..roles import RoleCatalog
-from ..roles.catalog import plugin_roles
+from ..roles.catalog import RoleCatalog, plugin_roles
 from ..store import Store
 from ..store.journal import Journal
 from ..tools.kernel.scratch_kernel import ScratchKernels
@@ -272,9 +270,9 @@ class _Guidance:
             roles=RoleCatalog(own / "roles", folder, trusts=trusts, plugins=plugin_roles),
             of_parts=AllGuidance(guidance_of_parts(settings, trust)),
         )
-        trust.look_at(partial(settings_offers, folder))
+        trust.add_finder(partial(settings_offers, folder))
         for source in (guidance.prompts, guidance.templates, guidance.of_parts, guidance.roles):
-            trust.look_at(source.offers)
+            trust.add_finder(source.offers)
         return guidance
 
     def prompt_sources(self, settings: Settings) -> PromptSources:

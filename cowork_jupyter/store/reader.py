@@ -11,14 +11,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, FoundContext, Job, QueuedMessage, Task
-from ..domain.effects import DataEffect
+from ..domain.effects import CellChange, DataEffect
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType, FileMoved
 from ..domain.guidance import Guidance, GuidanceUsed
-from ..domain.message_data import Answer
-from ..domain.messages import Message
+from ..domain.messages import Answer, Message
 from ..domain.roles import AgentRole
 from .folding import data_after
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision

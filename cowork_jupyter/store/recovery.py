@@ -12,18 +12,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
-from ..domain.events import Event, JobCompleted, ReasoningStreamed, TaskCompleted, TextStreamed
+from ..domain.events import (
+    Event,
+    JobCompleted,
+    ReasoningStreamed,
+    Restart,
+    TaskCompleted,
+    TextStreamed,
+)
 from ..domain.identity import now
-from ..domain.message_data import (
+from ..domain.messages import (
     Cut,
     ErrorBody,
+    Message,
+    MessageType,
     TextData,
+    TextPart,
     ToolCallData,
     ToolOutcome,
     ToolResultData,
 )
-from ..domain.messages import Message, MessageType, TextPart
-from ..domain.notices import Restart
 from .transaction import Transaction
 
 if sys.platform == "win32":

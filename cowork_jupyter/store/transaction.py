@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Initiator, Job, QueuedMessage, Task, Usage, WorkingTime
+from ..domain.effects import CellChange
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
-from ..domain.message_data import RoleChangeData
-from ..domain.messages import Message
+from ..domain.messages import Message, RoleChangeData
 from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
 from . import retention, search

@@ -22,21 +22,19 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
-from ..domain.cell_changes import CellEdit
+from ..domain.effects import CellEdit
 from ..domain.guidance import Guidance
-from ..domain.message_data import ToolFacts
-from ..domain.messages import ImagePart
+from ..domain.messages import ImagePart, ToolFacts
 from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.calls import Preview
 from ..policy.decision import may_use
-from ..policy.links import has_other_names
 from ..policy.paths import AnchorDirs, target_of
-from ..policy.protected import hidden_files, is_secret
+from ..policy.protected import has_other_names, hidden_files, is_secret
 from ..policy.rules import Rule, matches_path
 from ..workspace import GuardedWorkspace, Pin, Workspace
-from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
+from ..workspace.sandbox.autorun import NOTHING_WRITABLE, WritableAutorun
 from ..workspace.sandbox.sandbox import Sandbox
 from .kernel.state import ConfinedKernel, Kernels, NoKernels
 from .notebook.state import Notebooks
@@ -89,7 +87,7 @@ class Clearance:
     """Whether its result may hold secrets, which are then kept from others."""
     network: bool = False
     """Whether a command may use the network: it was shown to the user, or a rule allows it."""
-    opened: Opened = NOTHING_OPENED
+    opened: WritableAutorun = NOTHING_WRITABLE
     """What a command may write of files that run later, outside the sandbox."""
     readable: frozenset[str] = frozenset()
     """What a command may read of the home, because it names it."""

@@ -9,8 +9,8 @@ from ..domain.errors import Conflict, InvalidInput
 from ..domain.plurals import count_of
 from ..domain.roles import Permission
 from ..policy.calls import Preview
-from ..policy.visible import unspell
-from ..workspace import Place, Workspace, kind_of
+from ..policy.visible import decode_hidden_characters
+from ..workspace import PathHandle, Workspace, kind_of
 from .base import ToolParameters, ToolResult, in_thread, tool
 from .diff import Diff, diff
 from .documents import is_notebook, suggest_if_missing
@@ -117,7 +117,7 @@ def update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
         return _change_result(place.path, change, f"changed {place.path} ({change.counts})")
 
 
-def _content_to_edit(place: Place) -> bytes:
+def _content_to_edit(place: PathHandle) -> bytes:
     if is_notebook(place.path):
         raise InvalidInput(
             f"'{place.path}' is a notebook. Change it cell by cell with edit_cell, insert_cell, "
@@ -142,11 +142,13 @@ def _apply_edit(parameters: UpdateFile, before: str, path: str) -> str:
     line_break = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
 
     def as_in_file(text: str) -> str:
-        return _plain_breaks(unspell(text, before)).replace("\n", line_break)
+        return _plain_breaks(decode_hidden_characters(text, before)).replace("\n", line_break)
 
     if parameters.content is not None:
         return as_in_file(parameters.content)
-    start, end = _only_match(unspell(parameters.old_text or "", before), before, path)
+    start, end = _only_match(
+        decode_hidden_characters(parameters.old_text or "", before), before, path
+    )
     return before[:start] + as_in_file(parameters.new_text or "") + before[end:]
 
 

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.plurals import count_of
 from ..domain.roles import Permission
-from ..workspace import IgnoreRules, ListedEntry, Place, Workspace, kind_of
+from ..workspace import IgnoreRules, ListedEntry, PathHandle, Workspace, kind_of
 from .base import ToolParameters, ToolResult, in_thread, tool
 from .documents import is_notebook, render_cells, suggest_if_missing, try_cells
 from .text_files import (
@@ -173,7 +173,7 @@ def get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
     return ToolResult(text, f"looked at {place.path}", {"paths": [place.path], "info": facts})
 
 
-def _more_facts(place: Place, kind: str, workspace: Workspace, path: str) -> dict[str, Any]:
+def _more_facts(place: PathHandle, kind: str, workspace: Workspace, path: str) -> dict[str, Any]:
     if kind == "folder":
         return {"entries": len(place.entries())}
     if kind == "link":

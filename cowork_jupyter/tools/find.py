@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from ..domain.errors import InvalidInput, NotFound, Unavailable
-from ..workspace import Glob, IgnoreRules, Place, Workspace, kind_of
+from ..workspace import Glob, IgnoreRules, PathHandle, Workspace, kind_of
 from .documents import Document, documents, not_found_error
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class Pattern:
 
 
 async def candidates(
-    workspace: Workspace, folder: Place, pattern: Pattern, names: list[str]
+    workspace: Workspace, folder: PathHandle, pattern: Pattern, names: list[str]
 ) -> list[str]:
     """Files below the folder that may match: a superset.
 

@@ -1,7 +1,7 @@
 """Safe access to the one folder the agent works in."""
 
 from .ignore import Glob, IgnoreRules, visible_files
-from .place import Kind, ListedEntry, Place, kind_of
+from .no_follow import Kind, ListedEntry, PathHandle, kind_of
 from .workspace import GuardedWorkspace, Pin, Workspace, fingerprint, has_changed, mark_of
 
 __all__ = [
@@ -10,8 +10,8 @@ __all__ = [
     "IgnoreRules",
     "Kind",
     "ListedEntry",
+    "PathHandle",
     "Pin",
-    "Place",
     "Workspace",
     "fingerprint",
     "has_changed",

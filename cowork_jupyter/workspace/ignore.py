@@ -152,8 +152,8 @@ class IgnoreRules:
         if folder not in self._rules:
             text = ""
             path = f"{folder}/.gitignore" if folder else ".gitignore"
-            with contextlib.suppress(CoworkError), self._workspace.locate(path) as place:
-                text = place.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
+            with contextlib.suppress(CoworkError), self._workspace.locate(path) as handle:
+                text = handle.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
             self._rules[folder] = list(_parsed(text))
         return self._rules[folder]
 
@@ -173,8 +173,8 @@ def _visible_entries(
     workspace: Workspace, folder: str, rules: IgnoreRules
 ) -> Iterator[tuple[str, bool]]:
     try:
-        with workspace.locate(folder) as place:
-            entries = place.entries()
+        with workspace.locate(folder) as handle:
+            entries = handle.entries()
     except CoworkError:  # gone or unreadable: go on with the rest
         return
     for entry in entries:

@@ -43,6 +43,8 @@ KNOWN = {
     "kernel.json": "Jupyter starts the program named there",
 }
 _OWN = frozenset({".cowork", ".jupyter", ".ipython"})
+ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+"""What makes a folder one of installed packages."""
 _HIDDEN = "programs read hidden files and folders as their settings"
 
 HARMLESS = frozenset(

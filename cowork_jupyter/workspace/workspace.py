@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
-from .no_follow import hold, open_below
-from .place import Place, explain, explain_errors
+from .no_follow import PathHandle, explain, explain_errors, hold, open_below
 
 _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
@@ -34,7 +33,7 @@ class Workspace:
         self.root = Path(os.path.realpath(root))
         self._spellings = {_parts(os.path.abspath(root)), _parts(str(self.root))}  # noqa: PTH100
 
-    def locate(self, path: str, *, follow: bool = True) -> Place:
+    def locate(self, path: str, *, follow: bool = True) -> PathHandle:
         """Resolve a path and hold its folder open. The target itself need not exist.
 
         `follow` applies to a symlink in the last component; those before it are always followed.
@@ -95,7 +94,7 @@ class _Walk:
         for descriptor in self._held:
             os.close(descriptor)
 
-    def to_the_end(self, follow: bool) -> Place:
+    def to_the_end(self, follow: bool) -> PathHandle:
         """Stop at the last component, or at the first that is missing."""
         self._go(self._asked)
         while self._todo:
@@ -106,10 +105,10 @@ class _Walk:
                 self._leave_to(len(self._names) - 1)
             elif self._todo:
                 if not self._down(name):
-                    return self._place((name, *self._todo))
+                    return self._handle((name, *self._todo))
             elif not (follow and self._follow(name)):
-                return self._place((name,))
-        return self._place(())
+                return self._handle((name,))
+        return self._handle(())
 
     def _go(self, path: str) -> None:
         """Prepend a path, or a symlink's target, to what remains to be walked."""
@@ -154,12 +153,12 @@ class _Walk:
         self._go(target)
         return True
 
-    def _place(self, rest: tuple[str, ...]) -> Place:
+    def _handle(self, rest: tuple[str, ...]) -> PathHandle:
         if ".." in rest:
             raise NotFound(f"There is no '{self._asked}' in the workspace.")
         *missing, name = rest or (".",)
         path = "/".join((*self._names, *rest)) or "."
-        return Place(self._held.pop(), tuple(missing), name, path)
+        return PathHandle(self._held.pop(), tuple(missing), name, path)
 
     def _outside(self) -> Forbidden:
         return Forbidden(
@@ -198,24 +197,24 @@ class GuardedWorkspace(Workspace):
         self._pins = pins
         self._hides = hides
 
-    def locate(self, path: str, *, follow: bool = True) -> Place:
+    def locate(self, path: str, *, follow: bool = True) -> PathHandle:
         """Raises Conflict if the path no longer leads to what was decided about."""
-        place = super().locate(path, follow=follow)
+        handle = super().locate(path, follow=follow)
         try:
-            self._check(path, place)
+            self._check(path, handle)
         except BaseException:
-            place.close()
+            handle.close()
             raise
-        return place
+        return handle
 
-    def _check(self, path: str, place: Place) -> None:
+    def _check(self, path: str, handle: PathHandle) -> None:
         pin = self._pins.get(path)
         if pin is None:
-            if self._hides(place.path):
-                raise Forbidden(f"'{place.path}' may not be read.", code="hidden")
+            if self._hides(handle.path):
+                raise Forbidden(f"'{handle.path}' may not be read.", code="hidden")
             return
-        moved = place.path not in pin.places
-        if moved or pin.mark not in (None, mark_of(place)):
+        moved = handle.path not in pin.places
+        if moved or pin.mark not in (None, mark_of(handle)):
             raise Conflict(
                 f"'{path}' has changed since this call was approved. Read it, then try again.",
                 code="changed_since_decided",
@@ -223,11 +222,11 @@ class GuardedWorkspace(Workspace):
             )
 
 
-def mark_of(place: Place) -> str:
+def mark_of(handle: PathHandle) -> str:
     """A value that changes once the file is replaced or written to."""
-    if not place.exists():
+    if not handle.exists():
         return "nothing"
-    facts = place.stat()
+    facts = handle.stat()
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_mode}"
 
 
@@ -244,9 +243,9 @@ def fingerprint(workspace: Workspace, path: str) -> str:
     return f"{kept} {digest}".rstrip()
 
 
-def has_changed(workspace: Workspace, path: str, known: str) -> bool:
-    """Whether the content differs from `known`. Folders never count as changed."""
-    kept, _, digest = known.partition(" ")
+def has_changed(workspace: Workspace, path: str, before: str) -> bool:
+    """Whether the content differs from `before`. Folders never count as changed."""
+    kept, _, digest = before.partition(" ")
     now = _kept(workspace, path)
     if now in (kept, _FOLDER):
         return False
@@ -255,8 +254,8 @@ def has_changed(workspace: Workspace, path: str, known: str) -> bool:
 
 def _kept(workspace: Workspace, path: str) -> str:
     try:
-        with workspace.locate(path) as place:
-            facts = place.stat()
+        with workspace.locate(path) as handle:
+            facts = handle.stat()
     except CoworkError:
         return GONE
     if stat.S_ISDIR(facts.st_mode):
@@ -266,8 +265,8 @@ def _kept(workspace: Workspace, path: str) -> str:
 
 def _digest(workspace: Workspace, path: str) -> str:
     try:
-        with workspace.locate(path) as place:
-            data = place.read(_MAX_READ + 1)
+        with workspace.locate(path) as handle:
+            data = handle.read(_MAX_READ + 1)
     except CoworkError:
         return ""
     if len(data) > _MAX_READ:

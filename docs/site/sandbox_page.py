@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cowork_jupyter.workspace.sandbox.home import NEEDED
-from cowork_jupyter.workspace.sandbox.refused_calls import REFUSED_CALLS, When
+from cowork_jupyter.workspace.sandbox.path_access import NEEDED
+from cowork_jupyter.workspace.sandbox.seccomp import REFUSED_CALLS, When
 from cowork_jupyter.workspace.start_up import HARMLESS, KNOWN
 
 _WHEN: dict[When, str] = {

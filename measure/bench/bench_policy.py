@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.calls import decompose
 from cowork_jupyter.policy.decision import DecisionContext, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule

@@ -21,9 +21,8 @@ from cowork_jupyter.parts.mcp.config import ConfiguredServers
 from cowork_jupyter.parts.mcp.environment import McpEnvironment, Timeouts
 from cowork_jupyter.parts.mcp.facts import KnownTools
 from cowork_jupyter.parts.mcp.servers import McpServers
-from cowork_jupyter.policy.pins import Pins
 from cowork_jupyter.policy.rulebook import settings_offers
-from cowork_jupyter.policy.trust import Trust
+from cowork_jupyter.policy.trust import Pins, Trust
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
@@ -109,7 +108,7 @@ class House:
         self.workspace.mkdir()
         self.settings = Settings(workspace=self.workspace, data_dir=folder / "data")
         self.trust = Trust(folder / "data" / "trust.json", self.workspace)
-        self.trust.look_at(lambda: settings_offers(self.workspace))
+        self.trust.add_finder(lambda: settings_offers(self.workspace))
         self.pins = Pins(folder / "data" / "mcp_pins.json")
         self.made: list[McpServers] = []
 

@@ -17,8 +17,7 @@ from cowork_jupyter.api.routes import table
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import CoworkError, Forbidden, NotFound
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.message_data import TextData
-from cowork_jupyter.domain.messages import ImagePart, MessageType
+from cowork_jupyter.domain.messages import ImagePart, MessageType, TextData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
 from cowork_jupyter.parts.mcp.foreign import McpForeignServers, servers_in

@@ -20,9 +20,9 @@ from cowork_jupyter.tools.base import Clearance, ToolContext
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.registry import default_tools, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
-from cowork_jupyter.workspace.sandbox.bubblewrap import bubblewrap_program
 from cowork_jupyter.workspace.sandbox.landlock import landlock_version
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
+from cowork_jupyter.workspace.sandbox.view import bubblewrap_program
 
 SECRET = "s3cr3t-of-the-user"
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest"
@@ -40,7 +40,7 @@ def sandbox_of(way: str, settings: Settings) -> Sandbox:
     choice: SandboxChoice = "bubblewrap" if way == "bubblewrap" else "landlock"
     sandbox = Sandbox(replace(settings, sandbox=choice))
     if way == "landlock alone":
-        sandbox.powers = replace(sandbox.powers, namespaces="")
+        sandbox.capabilities = replace(sandbox.capabilities, namespaces="")
     return sandbox
 
 
@@ -73,11 +73,11 @@ class Cage:
 
     @property
     def own_mounts(self) -> bool:
-        return self.sandbox.powers.own_mounts
+        return self.sandbox.capabilities.own_mounts
 
     def admits(self, gap: str) -> bool:
         """Whether it is said that this does not hold here."""
-        return any(gap in said for said in self.sandbox.missing())
+        return any(gap in said for said in self.sandbox.missing_guarantees())
 
     async def run(
         self,

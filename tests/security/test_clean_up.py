@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.domain.set_aside import BroughtBack
+from cowork_jupyter.domain.effects import BroughtBack
 
 from .cage import Cage, picture
 from .test_autorun import left, repository

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.roles import RoleCatalog
+from cowork_jupyter.roles.catalog import RoleCatalog
 from tests.scripted import call, text
 
 from .house import House, code

@@ -15,9 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
-from cowork_jupyter.policy.grant import Grant
+from cowork_jupyter.policy.calls import decompose
+from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, Grant, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs, PathPattern
 from cowork_jupyter.policy.protected import protection
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
@@ -235,7 +234,7 @@ def test_a_denied_program_is_never_allowed(anchors: AnchorDirs, command: str, de
     deny = read_rule(Effect.DENY, f"execute_command({denied})", Scope.SESSION)
     rules = [*EVERYTHING, deny]
     judgement = decided(anchors, "execute_command", {"command": command}, rules)
-    seen = {words[0] for one in analyse(command).commands for words in (one.words, *one.hidden)}
+    seen = {words[0] for one in analyse(command).commands for words in (one.words, *one.nested)}
     if denied in seen:
         assert judgement.effect is Effect.DENY
     if judgement.effect is Effect.ALLOW:

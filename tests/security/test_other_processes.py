@@ -19,7 +19,7 @@ import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
-from cowork_jupyter.workspace.sandbox.refused_calls import REFUSED_CALLS
+from cowork_jupyter.workspace.sandbox.seccomp import REFUSED_CALLS
 from cowork_jupyter.workspace.sandbox.syscalls import MACHINE
 
 from .cage import SECRET, Cage, is_alive
@@ -170,7 +170,7 @@ print("its child", resource.prlimit(child.pid, resource.RLIMIT_NOFILE))
     said = await cage.python(code)
     assert "itself (50, 60) 3" in said
     # Only a guard knows which processes are the command's own.
-    watched = cage.sandbox.powers.own_sockets_only
+    watched = cage.sandbox.capabilities.own_sockets_only
     assert ("its child (30, 30)" in said) == watched, said
 
 
@@ -222,8 +222,8 @@ async def test_where_nobody_watches_all_other_processes_are_refused(
     cage: Cage, victim: Victim
 ) -> None:
     """As on older kernels, which cannot ask a guard."""
-    if cage.sandbox.powers.watches_sockets:
-        cage.sandbox.powers = replace(cage.sandbox.powers, watches_sockets=False)
+    if cage.sandbox.capabilities.watches_sockets:
+        cage.sandbox.capabilities = replace(cage.sandbox.capabilities, watches_sockets=False)
     before = victim.state()
     said = await cage.python(attempts(victim))
     assert "tried 22" in said

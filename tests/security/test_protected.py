@@ -1,4 +1,4 @@
-"""Places that no rule opens, and secrets: by every name, and by every way of reading."""
+"""PathAccess that no rule opens, and secrets: by every name, and by every way of reading."""
 
 from __future__ import annotations
 

@@ -448,7 +448,7 @@ USER_NAMESPACES = not subprocess.run(["unshare", "-Urm", "true"], capture_output
 @only("landlock alone")
 @pytest.mark.parametrize("version", range(1, landlock_version() + 1))
 async def test_older_kernels_hold_what_they_promise(cage: Cage, version: int) -> None:
-    cage.sandbox.powers = replace(cage.sandbox.powers, landlock=version)
+    cage.sandbox.capabilities = replace(cage.sandbox.capabilities, landlock=version)
     text = await cage.run(
         f"echo x > {cage.outside}/new; echo x > mine; rm -rf ../outside; cat ~/.netrc"
     )
@@ -464,7 +464,7 @@ async def test_namespaces_of_an_ordinary_user(cage: Cage) -> None:
     if not USER_NAMESPACES:  # then it must be said that something is missing
         assert cage.admits("their own mounts")
         return
-    cage.sandbox.powers = replace(cage.sandbox.powers, namespaces="user")
+    cage.sandbox.capabilities = replace(cage.sandbox.capabilities, namespaces="user")
     (cage.root / "a").write_text("mine")
     await cage.run(f"echo x > {cage.outside}/new; chmod 0 {cage.outside}/precious; echo x > b")
     assert stat.S_IMODE((cage.outside / "precious").stat().st_mode) != 0

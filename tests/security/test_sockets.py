@@ -134,7 +134,7 @@ async def test_swapping_address_and_socket_while_it_is_looked_at(cage: Cage, sho
             textwrap.dedent(code).replace("ADDRESS", repr(str(short / "agent")))
         )
         assert not was_reached(server) or cage.admits(GAP)
-    if cage.sandbox.powers.own_sockets_only:
+    if cage.sandbox.capabilities.own_sockets_only:
         assert "connected 0" not in said
 
 
@@ -195,6 +195,6 @@ async def test_a_command_has_its_own_sockets(cage: Cage, role: AgentRole) -> Non
 async def test_the_doctor_says_whether_it_holds(cage: Cage) -> None:
     promised = any(
         "cannot reach other programs' local sockets" in one
-        for one in cage.sandbox.promises().values()
+        for one in cage.sandbox.guarantees().values()
     )
     assert promised != cage.admits(GAP)

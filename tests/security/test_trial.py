@@ -13,7 +13,7 @@ import pytest
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.cli.installation import security_promises
 from cowork_jupyter.workspace.sandbox import trial
-from cowork_jupyter.workspace.sandbox.promises import Promised
+from cowork_jupyter.workspace.sandbox.guarantees import Guarantee
 from cowork_jupyter.workspace.sandbox.sandbox import Launch, Sandbox
 
 from .cage import Cage, sandbox_of
@@ -35,7 +35,7 @@ def test_what_is_promised_here_holds(
 ) -> None:
     monkeypatch.setattr(trial, "Sandbox", lambda settings: sandbox_of(cage.way, settings))
     broken = trial.try_out(secrets)
-    assert [text for name, text in cage.sandbox.promises().items() if name in broken] == []
+    assert [text for name, text in cage.sandbox.guarantees().items() if name in broken] == []
     assert broken <= {"read_only", "processes"}
 
 
@@ -49,7 +49,7 @@ def test_without_confinement_nothing_is_claimed(
     secrets: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "Sandbox", NoSandbox)
-    assert trial.try_out(secrets) >= set(get_args(Promised)) - {"memory", "processes"}
+    assert trial.try_out(secrets) >= set(get_args(Guarantee)) - {"memory", "processes"}
     said = {promise.text: promise.holds for promise in security_promises(secrets)}
     assert sum("does not hold: " in text and not holds for text, holds in said.items()) > 9
     assert "Commands cannot read Jupyter's own secrets." not in said

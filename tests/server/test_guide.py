@@ -10,8 +10,7 @@ import pytest
 
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import Job, JobStatus
-from cowork_jupyter.domain.message_data import ReviewData, ToolCallData
-from cowork_jupyter.domain.messages import ImagePart, MessageType
+from cowork_jupyter.domain.messages import ImagePart, MessageType, ReviewData, ToolCallData
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.parts.guide.model import NAME, GuideModel

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.settings import BUILT_IN
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
 from .api import PATIENCE, Api

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.settings import BUILT_IN
 from cowork_jupyter.llm import model_probe
 from tests.scripted import ScriptedServer, text
 

@@ -23,7 +23,7 @@ from schemathesis.openapi.checks import EnsureResourceAvailability, RejectedPosi
 from cowork_jupyter.api import api as endpoints
 from cowork_jupyter.api.openapi import describe_api
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.domain.message_data import QuestionData
+from cowork_jupyter.domain.messages import QuestionData
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import Question
 from tests.scripted import Scripted, ScriptedServer, plan, text

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.settings import BUILT_IN
 from tests import scripted as replies
 from tests.scripted import Scripted, ScriptedServer
 

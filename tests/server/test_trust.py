@@ -110,9 +110,7 @@ async def test_a_rule_that_cannot_be_read_is_refused_with_the_reason(api: Api) -
         await api.refused("POST", "rules", {**good, **bad}, status=422)
 
 
-async def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
-    api: Api, jp_root_dir: Path
-) -> None:
+async def test_rule_for_unknown_tool_suggests_a_name(api: Api, jp_root_dir: Path) -> None:
     mistyped = {"effect": "deny", "rule": "excute_command", "scope": "global"}
     error = await api.refused("POST", "rules", mistyped, status=422, code="unknown_tool")
     meant = "There is no tool 'excute_command'. Did you mean 'execute_command'?"

@@ -14,27 +14,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...domain.errors import Conflict, CoworkError, Forbidden
-from ...domain.events import CallPreview, ChosenScope, ShownKind, current_path
-from ...domain.notices import PlanDeviation
+from ...domain.events import CallPreview, ChosenScope, PlanDeviation, ShownKind, current_path
 from ...domain.operations import Decided, Observe, Reason, ignore_operation
 from ...domain.plan import PlanStep
 from ...domain.roles import Permission
-from ...policy.call_parts import decompose, paths_of
-from ...policy.calls import Preview, ProposedCall
+from ...policy.calls import Preview, ProposedCall, decompose, paths_of
 from ...policy.decision import (
     DecidedCall,
     DecisionContext,
+    Grant,
     Verdict,
     always_denied,
     decide_call,
     denied_or_asked,
+    readable_at_home,
+    writable_places,
 )
-from ...policy.grant import Grant, readable_at_home, writable_places
 from ...policy.paths import AnchorDirs, Target, relative_to
-from ...policy.pins import Pinned, Pins
 from ...policy.protected import is_secret
 from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, RuleSet
+from ...policy.trust import Pinned, Pins
 from ...policy.visible import visible
 from ...tools.base import Clearance, Tool, ToolContext, ToolParameters
 from ...tools.notebook.state import Notebooks

@@ -24,8 +24,7 @@ from ...domain.events import (
     QuestionAsked,
 )
 from ...domain.identity import new_id, now
-from ...domain.message_data import Answer, QuestionData, TextData
-from ...domain.messages import Message, TextPart
+from ...domain.messages import Answer, Message, QuestionData, TextData, TextPart
 from ...domain.replies import Question
 from ...policy.calls import Risk
 from ...policy.rulebook import RuleBook

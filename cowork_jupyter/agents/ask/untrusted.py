@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ...domain.message_data import TextData, ToolResultData
-from ...domain.messages import Message
-from ...policy.call_parts import KERNEL_TOOLS
-from ...policy.calls import CallPart, ProposedCall
+from ...domain.messages import Message, TextData, ToolResultData
+from ...policy.calls import KERNEL_TOOLS, CallPart, ProposedCall
 from ...policy.shell import CommandEffect
 from ...policy.visible import visible
 from ...store import Store

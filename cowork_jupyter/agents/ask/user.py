@@ -7,9 +7,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from ...domain.events import CallPreview, Choice, ChosenScope
-from ...domain.message_data import QuestionData
-from ...domain.notices import HeadlessDenial
+from ...domain.events import CallPreview, Choice, ChosenScope, HeadlessDenial
+from ...domain.messages import QuestionData
 from ...domain.replies import Question
 from ...store import Asker
 from ..log import RunLog

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError
-from ...domain.message_data import MentionKind
+from ...domain.messages import MentionKind
 from ...domain.roles import AgentRole
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ...domain.errors import CoworkError, Forbidden, NotFound
-from ...domain.message_data import Mention, MentionKind
-from ...domain.messages import ImagePart
+from ...domain.messages import ImagePart, Mention, MentionKind
 from ...domain.plurals import count_of
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import Count

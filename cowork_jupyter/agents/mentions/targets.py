@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from ...domain.effects import FieldState, TableState
 from ...domain.errors import NotFound
-from ...domain.message_data import MentionKind
+from ...domain.messages import MentionKind
 from ...domain.plurals import count_of
 from ...tools.kernel.inside.plain import is_secret_name
 from ...tools.kernel.state import Variable

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...domain.message_data import ToolFacts, ToolResultData
-from ...domain.messages import Message
+from ...domain.messages import Message, ToolFacts, ToolResultData
 from ...domain.plurals import count_of
 from ...domain.redaction import without_surrogates
 from ...llm.tokens import Count, cut_middle

@@ -11,7 +11,7 @@ import logging
 from typing import Any
 
 from ...domain.errors import CoworkError
-from ...domain.notices import NotebookSeen
+from ...domain.events import NotebookSeen
 from ...domain.settings import Settings
 from ...llm.tokens import TokenCounter
 from ...tools.kernel.state import Variables

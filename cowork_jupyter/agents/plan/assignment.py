@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...domain.contexts import StepStatus, Task
 from ...domain.events import FileMoved
 from ...domain.identity import new_id, now
-from ...domain.message_data import Answer
+from ...domain.messages import Answer
 from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Review
 from ...domain.roles import Permission

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.figures import Assumption, AssumptionStatus
-from ...domain.message_data import PlanData, TaskResultData, TextData
+from ...domain.messages import PlanData, TaskResultData, TextData
 from .plans import Plans
 
 

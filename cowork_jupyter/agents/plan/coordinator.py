@@ -18,7 +18,7 @@ from ...domain.errors import CoworkError, Interrupted
 from ...domain.events import TaskCompleted
 from ...domain.figures import keep_decisions
 from ...domain.identity import now
-from ...domain.message_data import TaskAssignmentData, TaskResultData
+from ...domain.messages import TaskAssignmentData, TaskResultData
 from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Question, Review, StepResult
 from ...domain.roles import AgentRole

@@ -15,8 +15,7 @@ from ...domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from ...domain.expectations import expectation_problem
 from ...domain.figures import Assumption
 from ...domain.guidance import Guidance, GuidanceUsed
-from ...domain.message_data import TextData
-from ...domain.messages import Message, TextPart
+from ...domain.messages import Message, TextData, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
 from ...domain.team import unknown_roles

@@ -14,12 +14,12 @@ from functools import cached_property
 from ...domain.contexts import Task
 from ...domain.errors import CoworkError, Interrupted
 from ...domain.figures import Figure
-from ...domain.message_data import Shortfall, ShortfallKind, ToolResultData
+from ...domain.messages import Shortfall, ShortfallKind, ToolResultData
 from ...domain.plan import PlanStep
 from ...domain.replies import Option, Question, Review, StepResult
 from ...domain.roles import Permission
 from ...effects.checking import CheckedExpectation
-from ...policy.grant import Grant
+from ...policy.decision import Grant
 from ...store import Store
 from ...tools.base import Tool
 from ...workspace import Workspace

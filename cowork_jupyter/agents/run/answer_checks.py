@@ -29,7 +29,7 @@ _WRITE = (
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """What the run has done so far."""
 
     has_acted: bool = False
@@ -44,7 +44,7 @@ class Progress:
 
 
 @dataclass
-class Answer:
+class DraftAnswer:
     reply: Reply
     whole: str
     """With the parts that came before it."""
@@ -58,7 +58,7 @@ class Objection:
     """Whether the reply is stored as unusable, and not as something that was said."""
 
 
-AnswerCheck = Callable[[Answer], Awaitable[Objection | None]]
+AnswerCheck = Callable[[DraftAnswer], Awaitable[Objection | None]]
 
 
 @dataclass
@@ -66,10 +66,10 @@ class NoGuess:
     """A small model computes what it says of tables."""
 
     session: ModelSession
-    progress: Progress
+    progress: RunProgress
     _has_objected: bool = False
 
-    async def __call__(self, answer: Answer) -> Objection | None:  # noqa: ARG002
+    async def __call__(self, answer: DraftAnswer) -> Objection | None:  # noqa: ARG002
         is_small = self.session.is_about_tables and self.session.asks_for_code
         if not is_small or self.progress.has_acted or self._has_objected:
             return None
@@ -83,10 +83,10 @@ class WantedFiles:
 
     files: Sequence[str]
     runner: ToolRunner
-    progress: Progress
+    progress: RunProgress
     _has_objected: bool = False
 
-    async def __call__(self, answer: Answer) -> Objection | None:  # noqa: ARG002
+    async def __call__(self, answer: DraftAnswer) -> Objection | None:  # noqa: ARG002
         if self._has_objected or self.progress.was_refused:
             return None
         missing = [path for path in self.files if not self.runner.exists(path)]
@@ -102,7 +102,7 @@ class RequestedForm:
     form: AnswerForm
     _has_objected: bool = False
 
-    async def __call__(self, answer: Answer) -> Objection | None:
+    async def __call__(self, answer: DraftAnswer) -> Objection | None:
         missing = self.form.missing(answer.whole)
         if not missing or self._has_objected:
             return None
@@ -118,7 +118,7 @@ class SourcedFigures:
     session: ModelSession
     asks_for_files: bool
 
-    async def __call__(self, answer: Answer) -> Objection | None:
+    async def __call__(self, answer: DraftAnswer) -> Objection | None:
         answer.figures = await self.figures.find(answer.reply.text)
         # A small model that was asked for a form, or for files, would only lose what it has.
         wants_more = self.session.form.slots or self.asks_for_files

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...domain.contexts import Job, Usage
-from ...domain.events import UsageCharged
-from ...domain.notices import Notice
+from ...domain.events import Notice, UsageCharged
 from ...domain.settings import JOB_LIMITS, RUN_LIMITS, Settings
 from ...llm.known_models import KnownModels
 from ...llm.reader import ReplyReader

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ...domain.cell_changes import CellChange, CellDecision, CellEdit
-from ...domain.effects import DataEffect
+from ...domain.effects import CellChange, CellDecision, CellEdit, DataEffect
 from ...domain.errors import CoworkError
-from ...domain.events import CellChanged
+from ...domain.events import CellChanged, ToolOutput
 from ...domain.figures import Figure
 from ...domain.guidance import GuidanceUsed
 from ...domain.identity import new_id
-from ...domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
-from ...domain.notices import ToolOutput
+from ...domain.messages import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ...domain.operations import OK, UNKNOWN_TOOL, Decided, ToolCalled
 from ...domain.redaction import MaskedStream
 from ...domain.replies import ToolCall

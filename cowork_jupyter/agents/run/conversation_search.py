@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...domain.message_data import Answer, PlanData, QuestionData, ReviewData, TextData
-from ...domain.messages import Message
+from ...domain.messages import Answer, Message, PlanData, QuestionData, ReviewData, TextData
 from ...llm.relevance import fitness, words
 from ...store import Store
 from ...tools.base import Remark

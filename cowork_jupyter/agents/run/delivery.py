@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...domain.contexts import Job, JobKind, StepStatus
+from ...domain.events import PlanReordered
 from ...domain.figures import Figure, keep_decisions
 from ...domain.guidance import Guidance, GuidanceUsed
-from ...domain.message_data import PlanData, ReviewData
-from ...domain.notices import PlanReordered
-from ...domain.plan import Plan, continue_plan
-from ...domain.plan_order import improve_order
+from ...domain.messages import PlanData, ReviewData
+from ...domain.plan import Plan, continue_plan, improve_order
 from ...domain.replies import Review
 from ...domain.roles import AgentRole, Permission
 from ...domain.team import MARK, team_problems, unknown_roles, with_sound_team
 from ...llm.relevance import words
 from ...llm.reply import Reply
-from ...roles import RoleCatalog
+from ...roles.catalog import RoleCatalog
 from ...store import PlanRevision, Transaction
 from ...tools.registry import ToolRegistry
 from ...workflows import Template

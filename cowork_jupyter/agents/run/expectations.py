@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError
+from ...domain.events import Notice
 from ...domain.expectations import FILE, Expectation
-from ...domain.notices import Notice
 from ...effects.checking import CheckedExpectation, broken_expectation_text, expectation_text
 from ...effects.evaluation import ExpectationChecks
 from ...effects.pinned import PinnedExpectations

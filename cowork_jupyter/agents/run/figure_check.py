@@ -15,8 +15,7 @@ from typing import Literal
 
 from ...domain.errors import CoworkError
 from ...domain.figures import Figure, FigureSource
-from ...domain.message_data import TaskAssignmentData, ToolCallData, ToolFacts, ToolResultData
-from ...domain.messages import Message
+from ...domain.messages import Message, TaskAssignmentData, ToolCallData, ToolFacts, ToolResultData
 from ...domain.plan import Plan
 from ...domain.roles import Permission
 from ...effects.figure_index import Output, look_up, without_source

@@ -9,9 +9,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from ...domain.contexts import StepStatus
-from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
-from ...domain.messages import ImagePart, Message, MessageType
-from ...domain.notices import HistorySummary
+from ...domain.events import HistorySummary
+from ...domain.messages import (
+    ImagePart,
+    Mention,
+    Message,
+    MessageType,
+    TextData,
+    ToolCallData,
+    ToolResultData,
+)
 from ...domain.plan import Plan
 from ...domain.plurals import count_of
 from ...domain.roles import AgentRole

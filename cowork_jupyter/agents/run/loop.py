@@ -14,7 +14,7 @@ from ...effects.figures import assumptions_in
 from ...llm.reply import Reply
 from ..foreign import FollowedResources
 from ..log import RunLog
-from .answer_checks import Answer, AnswerCheck, Objection, Progress, printed_answer
+from .answer_checks import AnswerCheck, DraftAnswer, Objection, RunProgress, printed_answer
 from .budget import JobBudget
 from .delivery import Delivery
 from .expectations import RunExpectations
@@ -47,7 +47,7 @@ class AgentLoop:
     checks: Sequence[AnswerCheck]
     """In this order; the first objection counts."""
     delivery: Delivery
-    progress: Progress
+    progress: RunProgress
     resources: FollowedResources
     expectations: RunExpectations | None = None
     """What must still hold at the end; None if somebody else checks that."""
@@ -164,7 +164,7 @@ class AgentLoop:
         if reply.cut == "length":
             self._store(reply, await self.figures.find(reply.text))
             return self._continue_answer(reply)
-        answer = Answer(reply, "\n".join([*self._answer_parts, reply.text]))
+        answer = DraftAnswer(reply, "\n".join([*self._answer_parts, reply.text]))
         for check in self.checks:
             if objection := await check(answer):
                 self._object(reply, reply.text, objection)

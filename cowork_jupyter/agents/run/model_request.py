@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...domain.message_data import Mention, TextData, ToolCallData, ToolResultData
-from ...domain.messages import Message, TextPart
+from ...domain.messages import Mention, Message, TextData, TextPart, ToolCallData, ToolResultData
 from ...domain.settings import PromptProfile, ToolProtocol
 from ...llm.chunks import Conversation
 from ...tools.base import SCRATCH

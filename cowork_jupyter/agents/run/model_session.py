@@ -11,10 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ...domain.events import ReasoningStreamed, TextStreamed
-from ...domain.message_data import TextData
-from ...domain.messages import Message
-from ...domain.notices import Notice, ReplyProgress, Restart
+from ...domain.events import Notice, ReasoningStreamed, ReplyProgress, Restart, TextStreamed
+from ...domain.messages import Message, TextData
 from ...domain.replies import ToolCalls
 from ...domain.settings import ToolProtocol
 from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, Restarted, TextChunk, ToolCallChunk

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...domain.contexts import JobStatus
-from ...domain.message_data import Cut
+from ...domain.messages import Cut
 from ...domain.replies import Question, ToolCall
 from ...llm.reply import Reply
 from ...store import Asker

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from ...domain.contexts import Usage
+from ...domain.events import HistorySummary
 from ...domain.messages import Message
-from ...domain.notices import HistorySummary
 from ...llm.chunks import ModelRequest, TextChunk
 from ...llm.client import LanguageModel
 from ...llm.failures import Garbled, Stalled

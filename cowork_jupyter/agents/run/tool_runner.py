@@ -24,8 +24,8 @@ from ...domain.figures import Figure
 from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Question, ToolCall
 from ...effects.finding import text_for_model
-from ...policy.call_parts import paths_of
-from ...policy.visible import unspell
+from ...policy.calls import paths_of
+from ...policy.visible import decode_hidden_characters
 from ...tools.base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult
 from ...workspace import fingerprint
 from ..log import RunLog
@@ -102,7 +102,7 @@ class ToolRunner:
         return call.model_copy(update={"parameters": parameters})
 
     def _real_path(self, path: str) -> str:
-        real = unspell(path)
+        real = decode_hidden_characters(path)
         if real == path or self.exists(path) or not self.exists(real):
             return path
         return real

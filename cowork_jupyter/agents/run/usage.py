@@ -22,7 +22,7 @@ from ...domain.settings import Settings
 from ...llm.chunks import Chunk, ModelRequest, ReasoningChunk, TextChunk, ToolCallChunk, UsageChunk
 from ...llm.history import IMAGE_TOKENS
 from ...llm.tokens import TokenCounter
-from ...policy.administrator import WHO, Administrator
+from ...policy.settings_file import WHO, Administrator
 
 _MILLION = 1_000_000
 _TABLE = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, tokens INTEGER, money REAL)"

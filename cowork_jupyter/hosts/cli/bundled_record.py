@@ -16,8 +16,7 @@ from typing import Any
 
 from ...checkpoints import checkpoint_folder
 from ...domain.contexts import JobKind, JobStatus, StepStatus
-from ...domain.events import EventType
-from ...domain.notices import NOTICES
+from ...domain.events import NOTICES, EventType
 from ...domain.operations import OK, UNKNOWN_TOOL
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings

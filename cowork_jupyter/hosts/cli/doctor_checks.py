@@ -8,14 +8,13 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from ...domain.connection import ENVIRONMENT
 from ...domain.errors import CoworkError
 from ...domain.health import DoctorFinding
 from ...domain.plurals import count_of
-from ...domain.settings import Settings
+from ...domain.settings import ENVIRONMENT, Settings
 from ...llm.model_probe import HOW_TO_CONNECT, find_servers
-from ...policy.administrator import Administrator
 from ...policy.rulebook import RuleBook
+from ...policy.settings_file import Administrator
 from ...policy.trust import Trust
 from ...service.connections import Connections, state_of
 from ...service.health import folder_problems
@@ -103,7 +102,7 @@ def _sandbox(settings: Settings) -> DoctorFinding:
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
-    missing = len(sandbox.missing())
+    missing = len(sandbox.missing_guarantees())
     gaps = f", with {count_of(missing, 'gap')}, see below" if missing else ""
     return DoctorFinding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
 

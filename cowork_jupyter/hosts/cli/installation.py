@@ -22,7 +22,7 @@ from ...domain.health import DoctorFinding, Problem
 from ...domain.settings import Settings
 from ...llm.keys import has_keyring
 from ...policy.visible import visible
-from ...workspace.sandbox.promises import Promised
+from ...workspace.sandbox.guarantees import Guarantee
 from ...workspace.sandbox.sandbox import Sandbox
 from ...workspace.sandbox.trial import try_out
 from ..jupyter_problems import lab_problems, taken_port_problems
@@ -181,7 +181,7 @@ def security_promises(settings: Settings) -> list[Promise]:
     sandbox = Sandbox(settings)
     return [
         *_tried_promises(sandbox, settings),
-        *(Promise(text, False) for text in sandbox.missing()),
+        *(Promise(text, False) for text in sandbox.missing_guarantees()),
         *_network_promises(sandbox, settings),
         _promise(
             "Commands are checked by the shell that runs them.",
@@ -207,9 +207,9 @@ def _bash_runs() -> bool:
 
 def _tried_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
     """Only what held when it was attacked just now."""
-    promised = sandbox.promises()
+    promised = sandbox.guarantees()
     try:
-        broken = try_out(settings) if promised else set[Promised]()
+        broken = try_out(settings) if promised else set[Guarantee]()
     except (OSError, CoworkError) as error:
         yield Promise(
             f"The sandbox could not be tried, so nothing is promised of it: {error}", False
@@ -222,7 +222,7 @@ def _tried_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
 
 def _network_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
     """If the network cannot be taken away, the sandbox itself reports that as missing."""
-    if sandbox.powers.kind != "none" and sandbox.powers.no_network:
+    if sandbox.capabilities.kind != "none" and sandbox.capabilities.no_network:
         yield _promise(
             "No command has network access unless you gave it to that call.",
             settings.sandbox_network != "allow",

@@ -6,20 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.data import Data
+from ...domain.base_models import Data
 from ...domain.effects import DataEffect
 from ...domain.events import (
     ChosenScope,
     Event,
     EventType,
+    HeadlessDenial,
     PermissionRequested,
     ReasoningStreamed,
     TaskCompleted,
     TaskStarted,
     TextStreamed,
+    ToolOutput,
 )
 from ...domain.guidance import Guidance, GuidanceUsed, guidance_line
-from ...domain.message_data import (
+from ...domain.messages import (
+    Message,
+    MessageType,
     PlanData,
     QuestionData,
     ReviewData,
@@ -27,8 +31,6 @@ from ...domain.message_data import (
     ToolCallData,
     ToolOutcome,
 )
-from ...domain.messages import Message, MessageType
-from ...domain.notices import HeadlessDenial, ToolOutput
 from ...domain.plan import Plan, PlanStep
 from ...domain.replies import Question, Review
 from ...domain.team import agent_of, rights_of

@@ -15,8 +15,8 @@ from acp import Client, RequestError, schema
 from acp.helpers import SessionUpdate, update_available_commands, update_current_mode
 
 from ...agents.run.limits import GO_ON, STOP
+from ...domain.base_models import Data
 from ...domain.contexts import JobStatus, RequestOrigin
-from ...domain.data import Data
 from ...domain.errors import Conflict, CoworkError
 from ...domain.events import (
     Event,
@@ -31,12 +31,11 @@ from ...domain.events import (
     ReasoningStreamed,
     TaskStarted,
     TextStreamed,
+    ToolOutput,
     UsageCharged,
 )
 from ...domain.identity import new_id
-from ...domain.message_data import RoleChangeData, TextData
-from ...domain.messages import Message, MessageType
-from ...domain.notices import ToolOutput
+from ...domain.messages import Message, MessageType, RoleChangeData, TextData
 from ...domain.replies import Question
 from ...domain.roles import AgentRole
 from ...service.service import CoworkService

@@ -21,20 +21,20 @@ from acp.helpers import (
 )
 
 from ...domain.contexts import StepStatus
-from ...domain.message_data import (
+from ...domain.messages import (
     Answer,
     ErrorData,
+    Message,
     QuestionData,
     ReviewData,
     TextData,
     ToolCallData,
     ToolResultData,
 )
-from ...domain.messages import Message
 from ...domain.plan import Plan
 from ...domain.roles import Permission
 from ...domain.team import agent_of, rights_of
-from ...policy.call_parts import paths_of
+from ...policy.calls import paths_of
 from ...record.markdown import cut, fenced
 from ...tools.base import Tool
 

@@ -15,10 +15,10 @@ from pathlib import PurePosixPath
 
 from ...agents.log import RunLog
 from ...domain.errors import CoworkError, Interrupted, Unavailable
+from ...domain.events import Notice
 from ...domain.identity import new_id
-from ...domain.notices import Notice
 from ...domain.settings import Settings
-from ...policy.call_parts import paths_of
+from ...policy.calls import paths_of
 from ...service.parts import shipped_tools
 from ...tools.base import (
     Tool,

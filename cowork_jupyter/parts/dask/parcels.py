@@ -12,7 +12,7 @@ from typing import Any
 
 from ...domain.errors import Conflict, CoworkError, InvalidInput
 from ...tools.text_files import size_text
-from ...workspace import IgnoreRules, Place, Workspace, kind_of, visible_files
+from ...workspace import IgnoreRules, PathHandle, Workspace, kind_of, visible_files
 from ..tables.sources import find_source
 from .sent_files import Layout, RemoteChange, SentFile, missing_digests, store_piece
 
@@ -85,7 +85,7 @@ def write_back(workspace: Workspace, layout: Layout, changes: Sequence[RemoteCha
     return [change.path for change in changes]
 
 
-def _write(place: Place, data: bytes | None) -> None:
+def _write(place: PathHandle, data: bytes | None) -> None:
     if data is None:
         place.unlink()
     elif place.exists():
@@ -99,7 +99,7 @@ def _digest(workspace: Workspace, path: str) -> str | None:
         return _describe_file(path, place).digest if place.exists() else None
 
 
-def _describe_file(path: str, place: Place) -> SentFile:
+def _describe_file(path: str, place: PathHandle) -> SentFile:
     with place.open() as file:
         opened: Any = file  # typed as if it could not be read into a buffer
         digest = hashlib.file_digest(opened, "sha256").hexdigest()

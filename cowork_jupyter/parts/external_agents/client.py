@@ -16,9 +16,8 @@ from ...agents.ask.user import PermissionRequest
 from ...agents.run.call_log import CallRecord
 from ...agents.run.tool_runner import ToolRunner
 from ...domain.errors import CoworkError, Forbidden
-from ...domain.events import CallPreview
+from ...domain.events import CallPreview, Notice
 from ...domain.identity import new_id
-from ...domain.notices import Notice
 from ...domain.plurals import count_of
 from ...domain.redaction import Mask
 from ...domain.replies import ToolCall

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ...workspace.sandbox.home import shared_folders
-from ...workspace.sandbox.places import is_inside
+from ...workspace.sandbox.path_access import is_inside, shared_folders
 from ..mcp.config import ServerEntry
 
 _WORDS = re.compile(r"[a-z]+")

@@ -18,9 +18,9 @@ from ...agents.run.tool_runner import ToolRunner
 from ...checkpoints import ToolUse
 from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, Forbidden, Unavailable
+from ...domain.events import LeftBehind
 from ...domain.health import missing_extra
-from ...domain.message_data import ReviewData
-from ...domain.notices import LeftBehind
+from ...domain.messages import ReviewData
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
 from ...domain.replies import Option, Question, Review, StepResult

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...domain.memory import notes_in
+from ...domain.guidance import notes_in
 from ...llm import relevance
 from . import texts
 from .cleaning import cleaning_choices

@@ -7,8 +7,8 @@ import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
+from ...domain.settings import BUILT_IN
 from ...domain.suggestions import SuggestionDone, SuggestionRequest
 from ...llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
 from ...llm.client import ModelTraits

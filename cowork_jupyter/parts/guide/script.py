@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal, NoReturn
 
-from ...domain.message_data import (
+from ...domain.messages import (
     Answer,
+    Message,
     TaskAssignmentData,
     TextData,
     ToolCallData,
     ToolResultData,
 )
-from ...domain.messages import Message
 from ...domain.plan import PlanStep
 from ...llm.chunks import Conversation
 from .texts import first_line

@@ -143,8 +143,7 @@ class _Choice:
     """The local model that the user's settings file names."""
 
     def __init__(self, config: Cowork) -> None:
-        from ...policy.administrator import Administrator
-        from ...policy.settings_file import SettingsFile
+        from ...policy.settings_file import Administrator, SettingsFile
         from ...service.connections import SECTION
 
         settings = config.settings(workspace=Path.cwd())

@@ -9,9 +9,9 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from ...domain.connection import Connection
 from ...domain.errors import Unavailable
 from ...domain.health import ModelProblem, ModelState
+from ...domain.settings import Connection
 from ...llm.chunks import Chunk, ModelRequest, Restarted
 from ...llm.client import Model, ModelTraits
 from ...llm.failures import ModelError, RetryPolicy, UnknownModel

@@ -16,7 +16,7 @@ NAME = "mcp servers"
 
 def examine_servers(settings: Settings) -> DoctorFinding:
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    trust.look_at(lambda: settings_offers(settings.workspace))
+    trust.add_finder(lambda: settings_offers(settings.workspace))
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
         return DoctorFinding(NAME, True, "none configured")

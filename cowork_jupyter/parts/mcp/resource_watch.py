@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...agents.log import RunLog
 from ...domain.errors import CoworkError
-from ...domain.notices import Notice
+from ...domain.events import Notice
 from ...policy.visible import visible
 from .servers import McpServers
 

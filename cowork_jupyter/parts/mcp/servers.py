@@ -11,8 +11,7 @@ from ...domain.errors import NotFound
 from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
-from ...policy.pins import Pins
-from ...policy.trust import Trust
+from ...policy.trust import Pins, Trust
 from ...tools.base import Tool
 from .config import ConfiguredServer, ConfiguredServers, ServerConfig
 from .connection import McpConnection

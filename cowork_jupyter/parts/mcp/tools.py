@@ -13,7 +13,7 @@ from ...domain.errors import Conflict, CoworkError
 from ...domain.messages import ImagePart
 from ...domain.redaction import Mask
 from ...policy.calls import Preview
-from ...policy.pins import Pins
+from ...policy.trust import Pins
 from ...policy.visible import visible
 from ...tools.base import Tool, ToolContext, ToolResult
 from .connection import McpConnection
@@ -196,7 +196,7 @@ def _about(connection: McpConnection, facts: McpToolFacts, name: str, pins: Pins
     now = describe(config.slug, facts.description or facts.title)
     pinned = pins.look_up(name, facts.fingerprint(config))
     if pinned.state == "changed":
-        before = pins.words(name)
+        before = pins.description(name)
         lines.append(f"When you allowed it: {before}" if before else "It has changed.")
         same = " (its parameters or its server have changed)" if before == now else ""
         lines.append(f"Now: {now}{same}")

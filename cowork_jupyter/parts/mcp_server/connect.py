@@ -98,8 +98,7 @@ def _access(config: Cowork, arguments: Namespace) -> Access:
 def _check_role(settings: Settings, role: str) -> None:
     """Without building a service, because the server may have one for the same folder."""
     from ...policy.trust import Trust
-    from ...roles import RoleCatalog
-    from ...roles.catalog import plugin_roles
+    from ...roles.catalog import RoleCatalog, plugin_roles
 
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     own = settings.data_dir / "roles"

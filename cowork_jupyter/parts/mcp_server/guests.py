@@ -22,8 +22,7 @@ from ...agents.run.outcome import Outcome
 from ...agents.run.tool_runner import ToolRunner
 from ...domain.contexts import Context, Job, JobKind, JobStatus
 from ...domain.errors import CoworkError, NotFound
-from ...domain.message_data import TextData
-from ...domain.messages import Message, TextPart
+from ...domain.messages import Message, TextData, TextPart
 from ...domain.replies import ToolCall
 from ...domain.roles import AgentRole
 from ...llm.tokens import cut_middle, estimate_tokens

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...domain.memory import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
+from ...domain.guidance import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
 from ...effects.warnings.program import DataFlow, read
 from ...effects.warnings.values import Value, constant_of, texts_of
 from .wording import NamedFiles, Wording

@@ -14,8 +14,7 @@ from pathlib import Path
 from ...agents.guidance import GuidanceFinder
 from ...domain.contexts import Context
 from ...domain.errors import Conflict, CoworkError, InvalidInput, NotFound
-from ...domain.guidance import Guidance, GuidanceText
-from ...domain.memory import TITLE, lines_in, remove_note
+from ...domain.guidance import TITLE, Guidance, GuidanceText, lines_in, remove_note
 from ...domain.redaction import without_surrogates
 from ...domain.roles import AgentRole
 from ...domain.settings import PromptProfile
@@ -23,7 +22,7 @@ from ...llm.relevance import fitness
 from ...llm.tokens import estimate_tokens
 from ...policy.trust import Offer, Trust
 from ...policy.visible import spell_hidden
-from ...workspace import Place, Workspace
+from ...workspace import PathHandle, Workspace
 
 MEMORY_FILE = ".cowork/memory.md"
 MAX_SIZE = 32 * 1024
@@ -99,7 +98,7 @@ class WorkspaceMemory(GuidanceFinder):
             why = f"{MEMORY_FILE} has changed meanwhile. Look at it again."
             raise Conflict(why, code="changed_since_shown")
 
-    def _place(self) -> Place:
+    def _place(self) -> PathHandle:
         """Does not follow links: a folder could make any file ours to change."""
         return Workspace(self.root).locate(MEMORY_FILE, follow=False)
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from ...domain.contexts import DONE, Job, JobKind, JobStatus
 from ...domain.effects import DataEffect
 from ...domain.figures import Assumption
-from ...domain.memory import MemoryNote, Section
-from ...domain.message_data import (
+from ...domain.guidance import MemoryNote, Section
+from ...domain.messages import (
+    Message,
     ShortfallKind,
     TaskAssignmentData,
     TaskResultData,
@@ -19,7 +20,6 @@ from ...domain.message_data import (
     ToolCallData,
     ToolResultData,
 )
-from ...domain.messages import Message
 from ...domain.roles import Permission
 from ...record.conversation_log import withhold
 from ...store import Inquiry, PlanRevision, Store

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from ...agents.log import RunLog
 from ...domain.contexts import Job
 from ...domain.errors import NotFound
-from ...domain.memory import MemoryDecision, with_notes
+from ...domain.guidance import MemoryDecision, with_notes
 from ...domain.roles import AgentRole
 from ...domain.settings import Settings
 from ...service.service import CoworkService

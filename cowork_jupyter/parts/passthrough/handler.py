@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from ...domain.connection import Connection
+    from ...domain.settings import Connection
     from ...llm.failures import FailureClassifier
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}

@@ -21,9 +21,9 @@ from ...agents.run.history import Mentioned
 from ...agents.run.usage import with_cost
 from ...domain.contexts import Context
 from ...domain.errors import CoworkError, Forbidden, NotFound, Unavailable
+from ...domain.events import SuggestionDecided, SuggestionMade
 from ...domain.identity import new_id
-from ...domain.message_data import ErrorBody
-from ...domain.notices import SuggestionDecided, SuggestionMade
+from ...domain.messages import ErrorBody
 from ...domain.suggestions import (
     Decision,
     SuggestionDone,

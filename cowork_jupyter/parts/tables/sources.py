@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from ...domain.errors import CoworkError, InvalidInput, NotFound
 from ...tools.documents import not_found_error
 from ...tools.table_facts import table_facts
-from ...workspace import Glob, IgnoreRules, Place, Workspace, kind_of, visible_files
+from ...workspace import Glob, IgnoreRules, PathHandle, Workspace, kind_of, visible_files
 from .confined.order import File, Format, Source, TextOptions
 
 MAX_FILES = 1000
@@ -59,7 +59,7 @@ def find_source(workspace: Workspace, path: str) -> Source:
         return _one_file(path, place)
 
 
-def _one_file(path: str, place: Place, head: int = _HEAD) -> Source:
+def _one_file(path: str, place: PathHandle, head: int = _HEAD) -> Source:
     kind = _format(place.path)
     if kind is None:
         raise InvalidInput(
@@ -135,13 +135,13 @@ def _format(path: str) -> Format | None:
     return _FORMATS.get(PurePosixPath(name).suffix)
 
 
-def _file(place: Place) -> File:
+def _file(place: PathHandle) -> File:
     with place.open():
         facts = place.stat()
     return File(path=place.path, device=facts.st_dev, inode=facts.st_ino)
 
 
-def _options(place: Place, limit: int) -> TextOptions:
+def _options(place: PathHandle, limit: int) -> TextOptions:
     """How the file is written, from its head; DuckDB finds out the rest."""
     head, size = place.read(limit), place.stat().st_size
     if place.path.lower().endswith(".gz"):

@@ -8,7 +8,7 @@ from .analysis import analyse
 from .git import configures_git
 from .hosts import ANY_HOST, HOST
 from .model import Analysis, CommandEffect, SimpleCommand
-from .table import is_always_allowable, matches_prefix, names_more_programs
+from .programs import is_always_allowable, matches_prefix, names_more_programs
 
 __all__ = [
     "ANY_HOST",

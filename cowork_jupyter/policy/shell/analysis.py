@@ -1,26 +1,33 @@
-"""Analysis of a command line: both parsers, then the effects of each command."""
+"""Analysis of a command line: both parsers, nested commands, then the effects of each command.
+
+Deny rules see the commands that a command would run in turn. If the wrapper's flags are known, its
+command is found exactly. Otherwise every suffix of its words counts as one: that denies too much
+rather than too little.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .hidden import HiddenCommands
+from ..visible import HIDING_CATEGORIES
+from .git import without_globals
 from .hosts import ANY_HOST, hosts_of
-from .lexer import NotPlain, Phrase, Redirect, split
-from .model import Analysis, CommandEffect, SimpleCommand, names
-from .options import CommandUse
-from .programs import examine
-from .table import program_name
+from .lexer import ASSIGNMENT, NotPlain, Phrase, Redirect, Word, split, whole_word
+from .model import NO_FILES, Analysis, CommandEffect, SimpleCommand
+from .options import ANYWHERE, CommandUse, Program, given
+from .program_table import SHELLS
+from .programs import PROGRAMS, examine, program_name
 from .tree import MISREAD, can_be_read, find_commands
-from .words import Word, whole_word
+
+Argv = tuple[str, ...]
 
 _ORDINARY = re.compile(r"[\n\t -~]*")
-_HIDING = names("Cc Cf Cs Co Cn Zl Zp Zs")
 _INSIDE_A_WORD = re.compile(r"[^ \t]\\\n")
 
 
@@ -29,7 +36,7 @@ def character_doubts(text: str) -> list[str]:
     doubts = list[str]()
     if not _ORDINARY.fullmatch(text):
         signs = set(text) - set("\n\t ")
-        strange = {sign for sign in signs if unicodedata.category(sign) in _HIDING}
+        strange = {sign for sign in signs if unicodedata.category(sign) in HIDING_CATEGORIES}
         if strange:
             named = ", ".join(f"U+{ord(sign):04X}" for sign in sorted(strange)[:5])
             doubts.append(f"It contains invisible or misleading characters: {named}.")
@@ -50,7 +57,6 @@ _MAX_NESTED_SCRIPTS = 8
 _INSIDE = 40_000
 """Total characters of nested command lines that are read."""
 _MAX_FOLDERS = 8
-_NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"])
 
 _TOO_LONG = f"It is longer than {MAX_LENGTH:,} characters."
 _TOO_DEEP = "It nests too many commands inside commands to check them all."
@@ -185,15 +191,15 @@ class _Collector:
         own = examine(phrase.words)
         use.join(own)
         words = tuple(word.text for word in phrase.words)
-        hidden = HiddenCommands(self._inside)
-        hidden.look_behind(words)
+        nested = NestedCommands(self._read_script)
+        nested.collect_nested_commands(words)
         for redirect in phrase.redirects:
             if redirect.operator.startswith("<<"):
-                hidden.read_input(name.text, redirect.body or redirect.target.text)
-        if hidden.too_many:
+                nested.read_input(name.text, redirect.body or redirect.target.text)
+        if nested.too_many:
             use.doubts.append(_TOO_DEEP)
         proved = not use.doubts and use.effects == {CommandEffect.READS}
-        behind = () if proved else hidden.found
+        behind = () if proved else nested.found
         uses = [examine([Word(word, word) for word in argv]) for argv in behind]
         for inner in uses:
             use.effects |= inner.effects - {CommandEffect.UNKNOWN}
@@ -205,15 +211,17 @@ class _Collector:
             words=words,
             text=phrase.text,
             doubts=_unique(use.doubts),
-            hidden=tuple(hidden.found),
+            nested=tuple(nested.found),
             effects=frozenset(use.effects),
             writes_unnamed=any(each_use.writes_unnamed for each_use in (own, *uses)),
-            brings=any(each_use.brings for each_use in (own, *uses)),
+            writes_undeclared_paths=any(
+                each_use.writes_undeclared_paths for each_use in (own, *uses)
+            ),
             hosts=_hosts(words, use, own, uses, behind),
         )
         self.commands.append(command)
 
-    def _inside(self, text: str) -> Iterator[tuple[str, ...]]:
+    def _read_script(self, text: str) -> Iterator[tuple[str, ...]]:
         if not self.budget.covers(text):
             self.doubts.append(_TOO_DEEP)
             return
@@ -224,7 +232,7 @@ class _Collector:
             self.doubts.append(_TOO_DEEP)
         for command in inner.commands:
             yield command.words
-            yield from command.hidden
+            yield from command.nested
 
     def _change_folder(self, words: list[Word]) -> None:
         """What follows may be relative to there; or to here, if the change fails."""
@@ -275,7 +283,7 @@ def _redirected(redirects: list[Redirect]) -> CommandUse:
         elif target.text.startswith(("/dev/tcp/", "/dev/udp/")):
             use.effects.add(CommandEffect.NETWORK)
             use.doubts.append("It opens a connection to another machine.")
-        if target.text in _NOWHERE:
+        if target.text in NO_FILES:
             continue
         if operator in ("<", "<&"):
             use.reads.append(target.text)
@@ -283,3 +291,180 @@ def _redirected(redirects: list[Redirect]) -> CommandUse:
             use.writes.append(target.text)
             use.effects.add(CommandEffect.WRITES)
     return use
+
+
+# --- nested commands
+
+_MAX_NESTED = 64
+"""Nested commands per line; a line with more is not plain."""
+
+_PYTHONS = frozenset(["python", "pypy"])
+_PYTHON_FLAG = re.compile(r"([cmWX])(.*)", re.DOTALL)
+_OWN_WAY = frozenset(["env", "find", "make", "gmake"])
+"""Programs whose flags name no command line."""
+_ENV_SPACES = re.compile(r"\\_|[\v\f]")
+_TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
+
+
+class NestedCommands:
+    def __init__(self, read: Callable[[str], Iterable[Argv]]) -> None:
+        self.read = read
+        self.found: dict[Argv, None] = {}
+        self.too_many = False
+
+    def collect_nested_commands(self, words: Argv) -> None:
+        waiting = [words]
+        while waiting:
+            for argv in self._run_by(waiting.pop()):
+                if not argv or argv in self.found or argv == words:
+                    continue
+                if len(self.found) >= _MAX_NESTED:
+                    self.too_many = True
+                    return
+                self.found[argv] = None
+                waiting.append(argv)
+
+    def read_input(self, name: str, text: str) -> None:
+        """For a shell whose input is given in the line."""
+        if posixpath.basename(name) in SHELLS:
+            for argv in self.read(text):
+                self.found[argv] = None
+                self.collect_nested_commands(argv)
+
+    def _run_by(self, words: Argv) -> Iterator[Argv]:
+        name, rest = words[0], words[1:]
+        base = posixpath.basename(name).lower()
+        if base and base != name:
+            yield (base, *rest)
+            return
+        row = PROGRAMS.get(name)
+        if row and row.wraps == ANYWHERE:
+            yield from (rest[at:] for at in range(len(rest)))
+            for text in filter(_has_words, rest):
+                yield from self.read(text)
+                if text.startswith("-"):
+                    yield from self.read(text[2:])
+                    yield from self.read(text.partition("=")[2])
+        elif row and row.wraps is not None:
+            yield from _wrapped(name, row, rest)
+            if name == "env":
+                yield from _split_by_env(row, rest)
+        elif name == "git":
+            yield from self._git(words)
+        elif program_name(name) in _PYTHONS:
+            yield from _python(rest)
+        for text in _strings(name, rest):
+            yield from self.read(text)
+        if name in ("find", "fd"):
+            yield from _find(name, rest)
+
+    def _git(self, words: Argv) -> Iterator[Argv]:
+        yield without_globals(words)
+        for at, text in enumerate(words):
+            key, _, value = text.partition("=")
+            if value.startswith("!"):
+                yield from self.read(value[1:])
+            elif key.startswith("alias.") and value:
+                yield from self.read("git " + value)
+            elif text in ("run", "foreach"):
+                yield words[at + 1 :]
+                yield from self.read(" ".join(words[at + 1 :]))
+            elif text.endswith("-filter"):
+                yield from self.read(" ".join(words[at + 1 : at + 2]))
+
+
+def _wrapped(name: str, row: Program, rest: Argv) -> Iterator[Argv]:
+    assert row.flags is not None
+    parsed = row.flags.parse([Word(text, text) for text in rest], permuted=False)
+    if parsed.unknown:
+        yield from (rest[at:] for at in range(len(rest)))
+        return
+    inner = [word.text for word in parsed.operands]
+    while name in _TAKES_ASSIGNMENTS and inner and ASSIGNMENT.match(inner[0]):
+        del inner[0]
+    yield tuple(inner[row.wraps :])
+
+
+def _split_by_env(row: Program, rest: Argv) -> Iterator[Argv]:
+    """`env -S "-i rm x" y` is `env -i rm x y`: its flags end before the command."""
+    assert row.flags is not None
+    for argument in row.arguments(CommandEffect.RUNS_PROGRAMS):
+        for text, after in given(rest, argument):
+            before = [Word(word, word) for word in rest[: len(rest) - len(after) - 1]]
+            parsed = row.flags.parse(before, permuted=False)
+            if parsed.unknown or not parsed.operands:
+                yield ("env", *_words_of_env(text), *after)
+
+
+def _words_of_env(text: str) -> list[str]:
+    """Its own quoting is that of a shell, but for some escapes that are spaces."""
+    text = _ENV_SPACES.sub(" ", text)
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _has_words(text: str) -> bool:
+    return len(text.split()) > 1
+
+
+def _python(rest: Argv) -> Iterator[Argv]:
+    """`-m pip`, `-mpip` and `-Im pip` run pip, and so does the path of its script."""
+    waiting = list(rest)
+    while waiting:
+        text = waiting.pop(0)
+        if not text.startswith("-"):
+            if "/" in text or text.endswith(".py"):
+                yield (text, *waiting)
+            return
+        flag, value = _python_flag(text)
+        if flag and not value:
+            value = waiting.pop(0) if waiting else ""
+        if text.startswith("--") and "=" not in text and waiting and waiting[0][:1] != "-":
+            del waiting[0]  # may be its value
+        if flag == "m":
+            yield from _module(value, waiting)
+        if flag in ("m", "c"):
+            return
+
+
+def _python_flag(text: str) -> tuple[str, str]:
+    """The flag in a cluster that takes a value, and the value if it is attached."""
+    found = None if text.startswith("--") else _PYTHON_FLAG.search(text)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _module(name: str, rest: Sequence[str]) -> Iterator[Argv]:
+    """`pip._internal` is pip; `http.server` is in the table by its full name."""
+    whole = name.removesuffix(".__main__")
+    yield (whole if whole in PROGRAMS else whole.partition(".")[0], *rest)
+
+
+def _strings(name: str, rest: Argv) -> Iterator[str]:
+    if name in SHELLS:
+        if any(text[:1] in "-+" and "c" in text for text in rest if text):
+            yield from (text for text in rest if text[:1] not in ("-", "+"))
+    elif name == "eval":
+        yield " ".join(rest)
+    elif name == "trap":
+        yield from rest[:1]
+    elif name == "alias":
+        yield from (text.partition("=")[2] for text in rest if "=" in text)
+    row = PROGRAMS.get(name)
+    flags = row.arguments(CommandEffect.RUNS_PROGRAMS) if row and name not in _OWN_WAY else ()
+    for flag in flags:
+        if flag.startswith("-"):
+            yield from (text.removeprefix("exec=") for text, _ in given(rest, flag))
+
+
+def _find(name: str, rest: Sequence[str]) -> Iterator[Argv]:
+    runs = PROGRAMS[name].arguments(CommandEffect.RUNS_PROGRAMS)
+    for at, text in enumerate(rest):
+        if text in runs:
+            inner = list[str]()
+            for word in rest[at + 1 :]:
+                if word in (";", "+"):
+                    break
+                inner.append(word)
+            yield tuple(inner)

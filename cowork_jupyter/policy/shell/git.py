@@ -16,14 +16,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .lexer import Word
 from .model import CommandEffect, names
 from .options import NO_FLAGS, CommandUse, Flags, Parsed, unknown_flag
-from .words import Word
 
-_R = frozenset({CommandEffect.READS})
-_W = frozenset({CommandEffect.WRITES})
-_H = frozenset({CommandEffect.WRITES, CommandEffect.GIT_HISTORY})
-_N = frozenset({CommandEffect.NETWORK, CommandEffect.WRITES})
+_READS = frozenset({CommandEffect.READS})
+_WRITES = frozenset({CommandEffect.WRITES})
+_HISTORY = frozenset({CommandEffect.WRITES, CommandEffect.GIT_HISTORY})
+_NETWORK = frozenset({CommandEffect.NETWORK, CommandEffect.WRITES})
 
 _DIFF_SHORT = "abDpusU:wWzM?C?B?O<S:G:lRX?"
 _DIFF_LONG = """
@@ -62,14 +62,14 @@ class SubCommand:
     """Flags with which operands only select what is shown."""
 
 
-_DIFF = SubCommand(_R, Flags(_DIFF_SHORT, _DIFF_LONG))
-_LOG = SubCommand(_R, Flags(_LOG_SHORT, _LOG_LONG, digits=True))
+_DIFF = SubCommand(_READS, Flags(_DIFF_SHORT, _DIFF_LONG))
+_LOG = SubCommand(_READS, Flags(_LOG_SHORT, _LOG_LONG, digits=True))
 _LIST = "list sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column"
 _FETCH = "all prune tags no-tags depth= quiet verbose dry-run force jobs= progress set-upstream"
 
 SUB_COMMANDS: dict[str, SubCommand] = {
     "status": SubCommand(
-        _R,
+        _READS,
         Flags(
             "sbvzu?",
             """short branch show-stash porcelain? long verbose untracked-files? ignored?
@@ -87,10 +87,10 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "shortlog": _LOG,
     "reflog": _LOG,
     "blame": SubCommand(
-        _R, Flags("beflL:nps:tTwM?C?cS<", "porcelain line-porcelain show-name date=")
+        _READS, Flags("beflL:nps:tTwM?C?cS<", "porcelain line-porcelain show-name date=")
     ),
     "rev-parse": SubCommand(
-        _R,
+        _READS,
         Flags(
             "q",
             """show-toplevel git-dir abbrev-ref? short? verify quiet is-inside-work-tree show-prefix
@@ -98,7 +98,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         ),
     ),
     "ls-files": SubCommand(
-        _R,
+        _READS,
         Flags(
             "cdmoistukzvX<x:",
             """cached deleted modified others ignored stage unmerged killed exclude=
@@ -106,18 +106,22 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         ),
     ),
     "ls-tree": SubCommand(
-        _R, Flags("drtlz", "long name-only name-status full-name full-tree abbrev?")
+        _READS, Flags("drtlz", "long name-only name-status full-name full-tree abbrev?")
     ),
-    "cat-file": SubCommand(_R, Flags("tsep", "batch-check? batch?")),
-    "describe": SubCommand(_R, Flags("", "all tags always dirty? long abbrev= match= exact-match")),
-    "merge-base": SubCommand(_R, Flags("a", "all is-ancestor octopus independent fork-point")),
-    "name-rev": SubCommand(_R, Flags("", "tags name-only all always")),
-    "show-ref": SubCommand(_R, Flags("qds", "heads tags verify hash? abbrev?")),
-    "for-each-ref": SubCommand(_R, Flags("", "count= sort= format= contains? merged? points-at=")),
-    "count-objects": SubCommand(_R, Flags("vH", "verbose human-readable")),
-    "check-ignore": SubCommand(_R, Flags("qvn", "quiet verbose non-matching no-index")),
+    "cat-file": SubCommand(_READS, Flags("tsep", "batch-check? batch?")),
+    "describe": SubCommand(
+        _READS, Flags("", "all tags always dirty? long abbrev= match= exact-match")
+    ),
+    "merge-base": SubCommand(_READS, Flags("a", "all is-ancestor octopus independent fork-point")),
+    "name-rev": SubCommand(_READS, Flags("", "tags name-only all always")),
+    "show-ref": SubCommand(_READS, Flags("qds", "heads tags verify hash? abbrev?")),
+    "for-each-ref": SubCommand(
+        _READS, Flags("", "count= sort= format= contains? merged? points-at=")
+    ),
+    "count-objects": SubCommand(_READS, Flags("vH", "verbose human-readable")),
+    "check-ignore": SubCommand(_READS, Flags("qvn", "quiet verbose non-matching no-index")),
     "grep": SubCommand(
-        _R,
+        _READS,
         Flags(
             "acEe:FGhHiIlLnPqvwA:B:C:W",
             """cached untracked no-index ignore-case word-regexp invert-match extended-regexp
@@ -125,24 +129,24 @@ SUB_COMMANDS: dict[str, SubCommand] = {
             no-color and or not all-match max-depth= no-exclude-standard exclude-standard""",
         ),
     ),
-    "version": SubCommand(_R),
+    "version": SubCommand(_READS),
     "branch": SubCommand(
-        _R,
+        _READS,
         Flags("avrdDmMcCfqtl", _LIST + " all remotes verbose show-current delete move force"),
         ("-d", "-D", "-m", "-M", "-C", "-f", "--delete", "--move", "--force"),
-        _W,
+        _WRITES,
         ("--list", "-l", "-a", "-r", "--all", "--remotes", "--contains", "--merged"),
     ),
     "tag": SubCommand(
-        _R,
+        _READS,
         Flags("ln?dam:fF<", _LIST + " delete annotate message= force"),
         ("-d", "-f", "--delete", "--force"),
-        _W,
+        _WRITES,
         ("-l", "--list", "-n", "--contains", "--merged", "--points-at"),
     ),
-    "add": SubCommand(_W, Flags("AnufvN", "all update dry-run verbose force intent-to-add")),
+    "add": SubCommand(_WRITES, Flags("AnufvN", "all update dry-run verbose force intent-to-add")),
     "commit": SubCommand(
-        _W,
+        _WRITES,
         Flags(
             "am:F<qvnsC:",
             """all message= file< quiet verbose no-verify signoff amend no-edit allow-empty
@@ -150,32 +154,39 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         ),
         ("--amend",),
     ),
-    "mv": SubCommand(_W, Flags("fknv", "force dry-run verbose")),
-    "rm": SubCommand(_W | {CommandEffect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
-    "init": SubCommand(_W, Flags("qb:", "quiet bare initial-branch=")),
+    "mv": SubCommand(_WRITES, Flags("fknv", "force dry-run verbose")),
+    "rm": SubCommand(
+        _WRITES | {CommandEffect.DELETES}, Flags("rfnq", "cached force dry-run quiet")
+    ),
+    "init": SubCommand(_WRITES, Flags("qb:", "quiet bare initial-branch=")),
     "switch": SubCommand(
-        _W,
+        _WRITES,
         Flags("cCtfd:", "create= force-create= track? force detach discard-changes quiet"),
         ("-C", "-f", "--force", "--force-create", "--discard-changes"),
     ),
-    "checkout": SubCommand(_H, Flags("b:B:tfqp", "track? force quiet detach ours theirs orphan=")),
-    "restore": SubCommand(_H, Flags("s:SWq", "source= staged worktree quiet")),
+    "checkout": SubCommand(
+        _HISTORY, Flags("b:B:tfqp", "track? force quiet detach ours theirs orphan=")
+    ),
+    "restore": SubCommand(_HISTORY, Flags("s:SWq", "source= staged worktree quiet")),
     "merge": SubCommand(
-        _W, Flags("m:nq", "no-ff ff ff-only no-commit squash message= quiet no-edit abort continue")
+        _WRITES,
+        Flags("m:nq", "no-ff ff ff-only no-commit squash message= quiet no-edit abort continue"),
     ),
-    "cherry-pick": SubCommand(_W, Flags("xn", "no-commit abort continue skip quit")),
-    "revert": SubCommand(_W, Flags("nm:", "no-commit no-edit abort continue")),
-    "apply": SubCommand(_W, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")),
-    "rebase": SubCommand(_H, Flags("", "abort continue skip onto= autostash root")),
-    "reset": SubCommand(_H, Flags("qN", "soft mixed hard merge keep quiet")),
+    "cherry-pick": SubCommand(_WRITES, Flags("xn", "no-commit abort continue skip quit")),
+    "revert": SubCommand(_WRITES, Flags("nm:", "no-commit no-edit abort continue")),
+    "apply": SubCommand(
+        _WRITES, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")
+    ),
+    "rebase": SubCommand(_HISTORY, Flags("", "abort continue skip onto= autostash root")),
+    "reset": SubCommand(_HISTORY, Flags("qN", "soft mixed hard merge keep quiet")),
     "clean": SubCommand(
-        _H | {CommandEffect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")
+        _HISTORY | {CommandEffect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")
     ),
-    "gc": SubCommand(_H, Flags("q", "quiet auto aggressive prune?")),
-    "prune": SubCommand(_H, Flags("nv")),
-    "update-ref": SubCommand(_H, Flags("dm:")),
+    "gc": SubCommand(_HISTORY, Flags("q", "quiet auto aggressive prune?")),
+    "prune": SubCommand(_HISTORY, Flags("nv")),
+    "update-ref": SubCommand(_HISTORY, Flags("dm:")),
     "push": SubCommand(
-        _N,
+        _NETWORK,
         Flags(
             "uqvndf",
             """set-upstream quiet verbose dry-run tags follow-tags all delete force
@@ -183,10 +194,12 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         ),
         ("-f", "-d", "--force", "--force-with-lease", "--delete", "--mirror", "--prune"),
     ),
-    "fetch": SubCommand(_N, Flags("apqtvfj:n", _FETCH + " unshallow")),
-    "pull": SubCommand(_N, Flags("qvrp", _FETCH + " rebase? no-rebase ff-only ff no-ff autostash")),
+    "fetch": SubCommand(_NETWORK, Flags("apqtvfj:n", _FETCH + " unshallow")),
+    "pull": SubCommand(
+        _NETWORK, Flags("qvrp", _FETCH + " rebase? no-rebase ff-only ff no-ff autostash")
+    ),
     "clone": SubCommand(
-        _N, Flags("qvb:o:n", "depth= branch= quiet verbose single-branch bare no-checkout")
+        _NETWORK, Flags("qvb:o:n", "depth= branch= quiet verbose single-branch bare no-checkout")
     ),
     "ls-remote": SubCommand(
         frozenset({CommandEffect.NETWORK}), Flags("qht", "heads tags refs quiet exit-code symref")
@@ -196,24 +209,26 @@ _STASH_PUSH = Flags("um:kaqS", "message= include-untracked keep-index all quiet 
 STASH = {
     "list": _LOG,
     "show": _LOG,
-    "push": SubCommand(_W, _STASH_PUSH),
-    "pop": SubCommand(_W, Flags("q", "index quiet")),
-    "apply": SubCommand(_W, Flags("q", "index quiet")),
-    "drop": SubCommand(_H, Flags("q", "quiet")),
-    "clear": SubCommand(_H),
+    "push": SubCommand(_WRITES, _STASH_PUSH),
+    "pop": SubCommand(_WRITES, Flags("q", "index quiet")),
+    "apply": SubCommand(_WRITES, Flags("q", "index quiet")),
+    "drop": SubCommand(_HISTORY, Flags("q", "quiet")),
+    "clear": SubCommand(_HISTORY),
 }
 _WORDS = {
-    ("remote",): _R,
-    ("remote", "-v"): _R,
-    ("remote", "get-url"): _R,
-    ("remote", "show"): _N,
-    ("remote", "update"): _N,
-    ("worktree", "list"): _R,
-    ("submodule", "status"): _R,
+    ("remote",): _READS,
+    ("remote", "-v"): _READS,
+    ("remote", "get-url"): _READS,
+    ("remote", "show"): _NETWORK,
+    ("remote", "update"): _NETWORK,
+    ("worktree", "list"): _READS,
+    ("submodule", "status"): _READS,
 }
-_BRINGS = names("switch checkout restore merge cherry-pick revert apply rebase reset pull stash")
+_UNDECLARED_WRITES = names(
+    "switch checkout restore merge cherry-pick revert apply rebase reset pull stash"
+)
 """They write the files of a commit or a patch, protected ones too, …"""
-_BRINGS_NOT = {
+_ONLY_DECLARED_WRITES = {
     "checkout": ("-b", "--orphan"),
     "reset": ("--soft", "--mixed"),
     "apply": ("--check", "--stat", "--numstat", "--cached"),
@@ -241,13 +256,13 @@ def examine_git(words: Sequence[Word]) -> CommandUse:
     while rest and rest[0].text.startswith("-"):
         flag = rest.pop(0).text
         if flag in ("--version", "-v") and not rest:
-            return CommandUse(set(_R))
+            return CommandUse(set(_READS))
         if flag not in ("--no-pager", "--no-optional-locks", "--literal-pathspecs"):
             doubts.append(f"The flag {flag} makes git use other settings.")
         if flag in _VALUED:
             del rest[:1]
     if not rest:
-        return CommandUse(set(_R), doubts=doubts)
+        return CommandUse(set(_READS), doubts=doubts)
     name = rest.pop(0).text
     use = _examine_sub(name, rest)
     use.doubts = doubts + use.doubts
@@ -275,7 +290,9 @@ def configures_git(words: Sequence[str]) -> bool:
 def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
     texts = [word.text for word in rest]
     if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in _REFLOG_DROPS):
-        return CommandUse(set(_H), doubts=[f"Cowork does not check what git {name} would change."])
+        return CommandUse(
+            set(_HISTORY), doubts=[f"Cowork does not check what git {name} would change."]
+        )
     if name == "stash":
         action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text
         sub = STASH.get(action)
@@ -285,7 +302,7 @@ def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
         effects = _WORDS.get((name, *texts[:1])) if len(texts) < 3 else None
         if effects is not None and not (len(texts) == 2 and texts[0] == "-v"):
             return CommandUse(set(effects))
-        return CommandUse(set(_W), doubts=[f"Cowork does not know what git {name} does here."])
+        return CommandUse(set(_WRITES), doubts=[f"Cowork does not know what git {name} does here."])
     else:
         sub = SUB_COMMANDS.get(name)
     if sub is None:
@@ -298,8 +315,8 @@ def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
 def _examine_config(texts: list[str]) -> CommandUse:
     asks = [text for text in texts if text.startswith("-")]
     if any(text in _CONFIG_READS for text in asks) and set(asks) <= _CONFIG_READS | _CONFIG_SCOPES:
-        return CommandUse(set(_R))
-    return CommandUse(set(_W), doubts=["git's settings can name programs that git then runs."])
+        return CommandUse(set(_READS))
+    return CommandUse(set(_WRITES), doubts=["git's settings can name programs that git then runs."])
 
 
 def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str]) -> CommandUse:
@@ -309,21 +326,25 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
     if sub.operands_write and operands and not parsed.has(*sub.listing):
         use.effects |= sub.operands_write
     if parsed.has(*sub.history):
-        use.effects |= _H
+        use.effects |= _HISTORY
     if CommandEffect.NETWORK in use.effects:
         if any("::" in operand for operand in operands):
             use.doubts.append("The address names a program that git would run.")
         if name == "push" and any(operand[:1] in ("+", ":") for operand in operands):
-            use.effects |= _H
+            use.effects |= _HISTORY
     if name in ("diff", "grep"):  # both accept files outside the repository
         outside = parsed.has("--no-index")
         use.reads += [operand for operand in operands if outside or _OUTSIDE.search(operand)]
     if name in ("add", "rm", "mv", "restore"):
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
-        use.effects = set(_W)
+        use.effects = set(_WRITES)
     if name in ("init", "clone") or parsed.has(*_FOLLOWS.get(name, ())):
         use.doubts.append("It writes git's settings, which can name programs that git runs.")
-    stays = parsed.has(*_BRINGS_NOT.get(name, ())) and not (name == "checkout" and operands)
-    use.brings = name in _BRINGS and CommandEffect.WRITES in use.effects and not stays
+    stays = parsed.has(*_ONLY_DECLARED_WRITES.get(name, ())) and not (
+        name == "checkout" and operands
+    )
+    use.writes_undeclared_paths = (
+        name in _UNDECLARED_WRITES and CommandEffect.WRITES in use.effects and not stays
+    )
     return use

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from .git import SUB_COMMANDS
+from .lexer import Word
 from .options import Flags
-from .table import PROGRAMS, program_name
-from .words import Word
+from .programs import PROGRAMS, program_name
 
 ANY_HOST = "*"
 """An unknown host."""

@@ -20,6 +20,10 @@ class CommandEffect(str, Enum):
     UNKNOWN = "unknown"
 
 
+NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+"""Paths that a command can read and write without touching any file."""
+
+
 def names(text: str) -> frozenset[str]:
     """Split a word list, which is easier to read without quotes and commas."""
     return frozenset(text.split())
@@ -31,11 +35,11 @@ class SimpleCommand:
     """The literal arguments, name first; a word that is not literal is kept as written."""
     text: str
     doubts: tuple[str, ...] = ()
-    hidden: tuple[tuple[str, ...], ...] = ()
+    nested: tuple[tuple[str, ...], ...] = ()
     """Commands that this one would run. For deny rules only; they never allow it."""
     effects: frozenset[CommandEffect] = frozenset({CommandEffect.UNKNOWN})
     writes_unnamed: bool = False
-    brings: bool = False
+    writes_undeclared_paths: bool = False
     """Whether an archive, a patch or a commit determines which files it writes."""
     hosts: tuple[str, ...] = ()
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from .lexer import Quirk, Word
 from .model import CommandEffect
-from .words import Quirk, Word
 
 
 def mentions(texts: Sequence[str], argument: str) -> bool:
@@ -80,19 +80,21 @@ class CommandUse:
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
-    brings: bool = False
+    writes_undeclared_paths: bool = False
     """Whether an archive, a patch or a commit determines which files it writes."""
 
     @property
     def writes_unnamed(self) -> bool:
-        return self.brings or (CommandEffect.WRITES in self.effects and not self.writes)
+        return self.writes_undeclared_paths or (
+            CommandEffect.WRITES in self.effects and not self.writes
+        )
 
     def join(self, other: CommandUse) -> None:
         self.effects |= other.effects
         self.reads += other.reads
         self.writes += other.writes
         self.doubts += other.doubts
-        self.brings |= other.brings
+        self.writes_undeclared_paths |= other.writes_undeclared_paths
 
 
 @dataclass
@@ -200,32 +202,32 @@ class Program:
     flags: Flags | None = NO_FLAGS
     """Flags that do not change that; any other asks. None: flags are not checked."""
     operands: Operands = Operands.READ
-    globs: bool = False
+    names_only: bool = False
     """Whether it shows no contents, so that file patterns reveal nothing."""
-    most: int | None = None
+    max_operands: int | None = None
     """Maximum number of operands; a further one would be written to."""
-    more: Mapping[CommandEffect, str] = field(default_factory=dict)
+    added_effects: Mapping[CommandEffect, str] = field(default_factory=dict)
     """Options and sub-commands that add an effect."""
-    tells: tuple[str, ...] = ()
+    info_arguments: tuple[str, ...] = ()
     """Arguments with which it only prints information."""
-    tells_with: Flags | None = None
+    info_flags: Flags | None = None
     """What may follow those; None if nothing may."""
     wraps: int | None = None
     """Number of operands before the command that it runs; None if it runs none."""
-    brings: bool = False
-    kept: bool = True
+    writes_undeclared_paths: bool = False
+    always_allowable: bool = True
     """Whether “Always allow” makes sense: not for programs that run whatever a file or word
     says."""
 
     def arguments(self, effect: CommandEffect) -> list[str]:
-        return self.more.get(effect, "").split()
+        return self.added_effects.get(effect, "").split()
 
     def examine(self, name: str, words: Sequence[Word]) -> CommandUse:
         texts = [word.text for word in words]
-        if self._only_tells(words, " ".join(texts)):
+        if self._only_prints_info(words, " ".join(texts)):
             return CommandUse({CommandEffect.READS})
-        use = CommandUse(set(self.effects), brings=self.brings)
-        for effect in self.more:
+        use = CommandUse(set(self.effects), writes_undeclared_paths=self.writes_undeclared_paths)
+        for effect in self.added_effects:
             if any(mentions(texts, argument) for argument in self.arguments(effect)):
                 use.effects.add(effect)
         if self.flags is None:
@@ -240,20 +242,22 @@ class Program:
         if parsed.writes:
             use.effects.add(CommandEffect.WRITES)
         self._operands(name, parsed, use)
-        if not self.globs and self.operands is not Operands.TEXT:
+        if not self.names_only and self.operands is not Operands.TEXT:
             use.doubts += glob_doubts(words)
         return use
 
-    def _only_tells(self, words: Sequence[Word], text: str) -> bool:
-        if self.tells_with is None:
-            return text in self.tells
-        only_tells = bool(words) and words[0].text in self.tells
-        return only_tells and not self.tells_with.parse(words[1:]).unknown
+    def _only_prints_info(self, words: Sequence[Word], text: str) -> bool:
+        if self.info_flags is None:
+            return text in self.info_arguments
+        is_info = bool(words) and words[0].text in self.info_arguments
+        return is_info and not self.info_flags.parse(words[1:]).unknown
 
     def _operands(self, name: str, parsed: Parsed, use: CommandUse) -> None:
         operands = [word.text for word in parsed.operands]
-        if self.most is not None and len(operands) > self.most:
-            use.doubts.append(f"{name} would change something with “{operands[self.most]}”.")
+        if self.max_operands is not None and len(operands) > self.max_operands:
+            use.doubts.append(
+                f"{name} would change something with “{operands[self.max_operands]}”."
+            )
         match self.operands:
             case Operands.NONE if operands:
                 use.doubts.append(f"Cowork does not know that {name} accepts “{operands[0]}”.")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .lexer import NotPlain, Phrase, Redirect, split
+from .lexer import NotPlain, Phrase, Redirect, Word, split, whole_word
 from .model import names
-from .words import Word, whole_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -25,7 +24,7 @@ _KNOWN = names(
 )
 """Harmless constructs. Their words are checked separately."""
 
-_SENTENCES = {
+_CONSTRUCT_DOUBTS = {
     "command_substitution": "It substitutes the output of another command.",
     "process_substitution": "It passes another command's output as a file.",
     "expansion": "It uses an expansion (${…}), which can do more than insert a value.",
@@ -83,28 +82,28 @@ def can_be_read(text: str) -> bool:
 def find_commands(text: str) -> TreeCommands:
     """Without recursion, because the nesting depth is up to the writer."""
     root = _parse(text)
-    found = TreeCommands()
+    commands = TreeCommands()
     if root.has_error:
-        found.doubts.append(MISREAD)
+        commands.doubts.append(MISREAD)
     phrases = dict[int, Phrase]()
     waiting: list[tuple[Node, Node | None]] = [(root, None)]
     while waiting:
         node, parent = waiting.pop()
         children = node.children
-        found.doubts.extend(_doubts(node, children))
+        commands.doubts.extend(_doubts(node, children))
         if phrase := _phrase(node, children, text):
             phrases[node.id] = phrase
-            found.phrases.append(phrase)
+            commands.phrases.append(phrase)
         if node.type in _REDIRECTS:
             redirect, more = _redirect(node, children, text)
-            found.redirects.append(redirect)
+            commands.redirects.append(redirect)
             owner = phrases.get(_last_command(parent).id) if parent and more else None
             if owner is not None:
                 owner.words.extend(more)
             elif more:
-                found.doubts.append(MISREAD)
+                commands.doubts.append(MISREAD)
         waiting.extend((child, node) for child in reversed(children) if child.type not in _LEAVES)
-    return found
+    return commands
 
 
 def _doubts(node: Node, children: list[Node]) -> Iterator[str]:
@@ -113,12 +112,12 @@ def _doubts(node: Node, children: list[Node]) -> Iterator[str]:
         if any(child.type != "heredoc_content" for child in children):
             yield "The shell expands parts of a here-document."
     elif children and children[0].type == "((":
-        yield _SENTENCES["arithmetic_expansion"]
+        yield _CONSTRUCT_DOUBTS["arithmetic_expansion"]
     elif kind == "test_command" and children[0].type != "[":
         yield "It tests with [[ … ]], which can run arithmetic."
     elif node.is_named and kind not in _KNOWN and kind != "ERROR":
         unknown = f"It uses shell syntax ({kind}) that Cowork does not check."
-        yield _SENTENCES.get(kind, unknown)
+        yield _CONSTRUCT_DOUBTS.get(kind, unknown)
 
 
 def _last_command(node: Node) -> Node:

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...domain.cell_changes import CellEdit, CellText
+from ...domain.effects import CellEdit, CellText
 from ...domain.errors import Conflict, InvalidInput
 from ...domain.plurals import count_of
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
-from ...policy.visible import unspell
+from ...policy.visible import decode_hidden_characters
 from ...workspace import Workspace
 from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, in_thread, tool
 from ..diff import Diff, diff
@@ -234,7 +234,7 @@ async def _plan_edit(parameters: EditCell, context: ToolContext) -> _PlannedEdit
     known: dict[str, CellType] = {"markdown": "markdown", "raw": "raw"}
     cell_type = parameters.cell_type or known.get(cell.cell_type, "code")
     # Models read invisible characters spelled out, and may write them like that.
-    source = unspell(parameters.source, cell.source)
+    source = decode_hidden_characters(parameters.source, cell.source)
     edit = Edit("edit", cell.id, expected=cell.source, source=source, cell_type=cell_type)
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
     said = f"of {state.path} ({change.counts})"

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...domain.errors import InvalidInput
-from ...workspace import Place, Workspace
+from ...workspace import PathHandle, Workspace
 from ..documents import is_notebook, suggest_if_missing
 from ..text_files import MAX_WHOLE_SIZE
 from .outputs import as_text, shorten_output
@@ -241,7 +241,7 @@ def _change(workspace: Workspace, path: str, edit: Edit) -> EditResult:
         return EditResult(place.path, cell_id)
 
 
-def _document(place: Place) -> Document:
+def _document(place: PathHandle) -> Document:
     data = place.read(MAX_WHOLE_SIZE + 1)
     if len(data) > MAX_WHOLE_SIZE:
         raise InvalidInput(
@@ -250,7 +250,7 @@ def _document(place: Place) -> Document:
     return parse_notebook(place.path, data)
 
 
-def locate_notebook(workspace: Workspace, path: str) -> Place:
+def locate_notebook(workspace: Workspace, path: str) -> PathHandle:
     """Raises unless it is an existing notebook."""
     place = workspace.locate(path)
     try:

@@ -2,7 +2,7 @@
 
 What counts is told by `start_up`, and here: environments that kernels and shells start from, and
 compiled Python. Unchanged folders are not listed again: a folder's change time is set by the
-kernel, and no command can set it back.
+kernel, and no command can set it back. What they contain is kept, to be compared and restored.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ import stat
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from ..no_follow import parent_of
-from ..start_up import Kind, kind_of, known_start_up, start_up
-from .places import is_inside
+from ..start_up import ENVIRONMENT_MARKS, Kind, kind_of, known_start_up, start_up
+from .path_access import is_inside
 
 _OF_GIT = ("config", "config.worktree", "commondir", "hooks", "rebase-merge", "rebase-apply")
 """Name programs to run, or say where else to look for such settings."""
-_ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _COMPILED = "__pycache__"
 NOT_ENTERED = frozenset({"node_modules", ".tox", ".nox", ".cache", ".npm", ".cargo", ".trash"})
 """There may be thousands of folders: what is new in them is named, see `new_in`."""
@@ -40,7 +39,7 @@ Key = tuple[int, str, int]
 """Inode of the folder above, name, inode: the same after a folder further above was renamed."""
 
 
-class Autorun(NamedTuple):
+class AutorunPlace(NamedTuple):
     path: str
     kind: Kind
     key: Key
@@ -49,7 +48,7 @@ class Autorun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Opened:
+class WritableAutorun:
     """What the user let one command write of these. It is pickled with a clearance."""
 
     paths: tuple[str, ...] = ()
@@ -67,7 +66,7 @@ class Opened:
         )
 
 
-NOTHING_OPENED = Opened()
+NOTHING_WRITABLE = WritableAutorun()
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Listed:
     """Of everything in it, joined: there may be hundreds of thousands in a workspace."""
     inodes: array[int]
     folders: tuple[str, ...]
-    places: tuple[Autorun, ...]
+    places: tuple[AutorunPlace, ...]
     is_environment: bool
     unentered: tuple[str, ...]
 
@@ -109,7 +108,7 @@ class AutorunFinder:
         environments: frozenset[str] | None = None,
         since: int = 0,
         opened: OpenedFolders | None = None,
-    ) -> list[Autorun]:
+    ) -> list[AutorunPlace]:
         """Everything found now. No symlink is followed.
 
         After a command, pass the `environments` of before, unless it was allowed to make some: it
@@ -117,7 +116,7 @@ class AutorunFinder:
         `since` are opened up meanwhile.
         """
         listing: Listing = {}
-        found: list[Autorun] = []
+        places: list[AutorunPlace] = []
         waiting = deque([self.root])
         while waiting:
             folder = waiting.popleft()
@@ -129,70 +128,82 @@ class AutorunFinder:
             is_new = environments is not None and folder not in environments
             if listed.is_environment:
                 with contextlib.suppress(OSError):
-                    found.append(_place(folder, "environment"))
+                    places.append(_place(folder, "environment"))
             if not listed.is_environment or is_new:
-                found += listed.places
+                places += listed.places
                 waiting += listed.folders
         self.listing = listing
-        return [part for place in found for part in (place, *_parts(place, self.root))]
+        return [part for place in places for part in (place, *_parts(place, self.root))]
 
     def _listed(self, folder: str, since: int, opened: OpenedFolders | None) -> Listed | None:
         try:
             facts = os.lstat(folder)
             mark = facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
-            known = self.listing.get(folder)
-            if known and known.is_still(mark):
-                return known
+            cached = self.listing.get(folder)
+            if cached and cached.is_still(mark):
+                return cached
             seen = time.time_ns()
             if opened and facts.st_ctime_ns >= since and folder != self.root:
                 with parent_of(self.root, folder[len(self.root) :].lstrip("/")) as (above, name):
                     opened.add(above, name)
             with os.scandir(folder) as entries:
                 # Names, inodes and kinds come with the listing; asking for more costs a call each.
-                found = [
+                children = [
                     (entry.name, entry.inode(), entry.is_dir(follow_symlinks=False))
                     for entry in entries
                 ]
         except OSError:  # gone or unreadable; then commands cannot read it either
             return None
-        return self._judge(folder, mark, seen, found)
+        return self._classify(folder, mark, seen, children)
 
-    def _judge(
-        self, folder: str, mark: tuple[int, int, int], seen: int, found: list[tuple[str, int, bool]]
+    def _classify(
+        self,
+        folder: str,
+        mark: tuple[int, int, int],
+        seen: int,
+        children: list[tuple[str, int, bool]],
     ) -> Listed:
-        places, folders, unentered = list[Autorun](), list[str](), list[str]()
-        is_bare = {"HEAD", "objects", "refs"} <= {name for name, _, _ in found}
+        places, folders, unentered = list[AutorunPlace](), list[str](), list[str]()
+        is_bare = {"HEAD", "objects", "refs"} <= {name for name, _, _ in children}
         is_compiled = folder.endswith(f"/{_COMPILED}")
-        for name, inode, is_folder in found:
+        for name, inode, is_folder in children:
             path, plain = f"{folder}/{name}", name.casefold()
             if is_bare and name in _OF_GIT:
-                places.append(Autorun(path, "git", (mark[0], name, inode)))
+                places.append(AutorunPlace(path, "git", (mark[0], name, inode)))
                 continue
             if plain == _COMPILED or (is_compiled and not is_folder):
-                places.append(Autorun(path, "settings", (mark[0], name, inode), is_known=False))
+                places.append(
+                    AutorunPlace(path, "settings", (mark[0], name, inode), is_known=False)
+                )
             elif start_up(plain):
                 is_known = known_start_up(plain) is not None
                 kind = kind_of(plain)
-                places.append(Autorun(path, kind, (mark[0], name, inode), is_known))
+                places.append(AutorunPlace(path, kind, (mark[0], name, inode), is_known))
                 if not is_folder or is_known:
                     continue
             if is_folder and plain in NOT_ENTERED:
                 unentered.append(path)
             elif is_folder:
                 folders.append(path)
-        is_environment = any(name in _ENVIRONMENT_MARKS for name, _, _ in found)
+        is_environment = any(name in ENVIRONMENT_MARKS for name, _, _ in children)
         if is_environment and folder == self.root:
             places += [_place(path, "environment") for path in _site_packages(folder)]
             is_environment = False
-        names = "/".join(name for name, _, _ in found)
-        inodes = array("Q", (inode for _, inode, _ in found))
+        names = "/".join(name for name, _, _ in children)
+        inodes = array("Q", (inode for _, inode, _ in children))
         return Listed(
-            *(mark, seen, names, inodes),
-            *(tuple(folders), tuple(places), is_environment, tuple(unentered)),
+            mark=mark,
+            seen=seen,
+            names=names,
+            inodes=inodes,
+            folders=tuple(folders),
+            places=tuple(places),
+            is_environment=is_environment,
+            unentered=tuple(unentered),
         )
 
 
-def followed(places: Iterable[Autorun], root: str) -> Iterator[Autorun]:
+def followed(places: Iterable[AutorunPlace], root: str) -> Iterator[AutorunPlace]:
     """What links among these lead to in the workspace. Only for links that nobody made just now."""
     for place in places:
         may_lead = place.is_known and place.key[1] != ".git"
@@ -227,9 +238,9 @@ def steps(link: str, root: str) -> Iterator[tuple[str, Key]]:
                 here = path
 
 
-def _place(path: str, kind: Kind) -> Autorun:
+def _place(path: str, kind: Kind) -> AutorunPlace:
     above, _, name = path.rpartition("/")
-    return Autorun(path, kind, (os.lstat(above or "/").st_ino, name, os.lstat(path).st_ino))
+    return AutorunPlace(path, kind, (os.lstat(above or "/").st_ino, name, os.lstat(path).st_ino))
 
 
 class OpenedFolders:
@@ -257,7 +268,7 @@ class OpenedFolders:
             os.close(held)
 
 
-def _parts(place: Autorun, root: str) -> Iterator[Autorun]:
+def _parts(place: AutorunPlace, root: str) -> Iterator[AutorunPlace]:
     if place.kind != "git":
         return
     with contextlib.suppress(OSError):
@@ -273,12 +284,12 @@ def _repository_of(path: str) -> str:
         return os.path.realpath(path)
     if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MAX_POINTER:
         return ""
-    said = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    where = said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else ""
+    pointer = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    where = pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else ""
     return os.path.realpath(os.path.join(os.path.dirname(path), where)) if where else ""  # noqa: PTH118, PTH120
 
 
-def _inside_git(folder: str, root: str) -> Iterator[Autorun]:
+def _inside_git(folder: str, root: str) -> Iterator[AutorunPlace]:
     """The parts of a repository that matter, including its submodules and worktrees."""
     for name in _OF_GIT:
         path = f"{folder}/{name}"
@@ -292,7 +303,7 @@ def _inside_git(folder: str, root: str) -> Iterator[Autorun]:
                 yield from _inside_git(str(head.parent), root)
 
 
-def _included(config: str, root: str) -> Iterator[Autorun]:
+def _included(config: str, root: str) -> Iterator[AutorunPlace]:
     """Files of the workspace that git reads as part of its settings."""
     if os.lstat(config).st_size > MAX_SIZE:
         return
@@ -323,3 +334,110 @@ def new_in(folder: str, since: int, until: float) -> Iterator[str]:
                     yield entry.path
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
+
+
+MAX_KEPT = 16_000_000
+MAX_ENTRIES = 10_000
+_START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
+
+
+class Mark(NamedTuple):
+    """Changes when a file does; of a folder it is only its identity and name.
+
+    The parent is known by its inode, so that renaming a folder above it makes no difference.
+    """
+
+    parent: int
+    name: str
+    type: int
+    number: int
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+
+    @property
+    def key(self) -> Key:
+        return self.parent, self.name, self.number
+
+
+class SavedContent(NamedTuple):
+    """A file or symlink, to be restored."""
+
+    mark: Mark
+    mode: int
+    content: bytes
+    """Of a symlink: its target."""
+
+
+def marks_of(places: Iterable[AutorunPlace]) -> dict[str, Mark]:
+    marks: dict[str, Mark] = {}
+    numbers: dict[str, int] = {}
+    for path in dict.fromkeys(entry for place in places for entry in _everything_at(place)):
+        parent, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError):
+            if parent not in numbers:
+                numbers[parent] = os.lstat(parent).st_ino
+            marks[path] = _mark(numbers[parent], name, os.lstat(path))
+    return marks
+
+
+def contents_of(
+    marks: Mapping[str, Mark], saved: Mapping[str, SavedContent]
+) -> dict[str, SavedContent]:
+    """Read what can be restored; entries of `saved` that are unchanged are reused."""
+    kept = {
+        path: kept_file for path, kept_file in saved.items() if marks.get(path) == kept_file.mark
+    }
+    room = MAX_KEPT - sum(len(kept_file.content) for kept_file in kept.values())
+    for path, mark in marks.items():
+        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(MAX_SIZE, room):
+            continue
+        with contextlib.suppress(OSError):
+            kept[path] = _read(path, mark)
+            room -= len(kept[path].content)
+    return kept
+
+
+def _everything_at(place: AutorunPlace) -> Iterator[str]:
+    """The place and all in it; of environments only what Python reads at startup."""
+    path = place.path
+    if place.kind == "environment":
+        yield f"{path}/pyvenv.cfg"
+        for packages in (Path(path), *Path(path).glob("lib*/python*/site-packages")):
+            for pattern in _START_OF_PYTHON:
+                yield from map(str, packages.glob(pattern))
+        return
+    yield path
+    if os.path.islink(path) or (place.kind == "git" and place.key[1] == ".git"):  # noqa: PTH114
+        return
+    seen = 0
+    for folder, folders, files in os.walk(path):
+        yield from (f"{folder}/{name}" for name in (*folders, *files))
+        seen += len(folders) + len(files)
+        if seen > MAX_ENTRIES:
+            return
+
+
+def _mark(parent: int, name: str, facts: os.stat_result) -> Mark:
+    kind = stat.S_IFMT(facts.st_mode)
+    if kind == stat.S_IFDIR:
+        return Mark(parent, name, kind, facts.st_ino)
+    return Mark(
+        parent=parent,
+        name=name,
+        type=kind,
+        number=facts.st_ino,
+        size=facts.st_size,
+        modified=facts.st_mtime_ns,
+        changed=facts.st_ctime_ns,
+    )
+
+
+def _read(path: str, mark: Mark) -> SavedContent:
+    if mark.type == stat.S_IFLNK:
+        return SavedContent(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
+    if mark.type != stat.S_IFREG:
+        raise OSError("neither a file nor a link")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        return SavedContent(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))

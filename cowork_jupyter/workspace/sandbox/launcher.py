@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...domain.errors import Unavailable
-from .command_spec import CommandSpec, Descriptors
-from .namespaces import Namespaces
+from .confine import CommandSpec, Descriptors, Namespaces
 
 # The folder is imported as a package of its own. As part of ours it would load all of ours, and
 # each fork of the launcher process would take three times as long.
@@ -95,9 +94,9 @@ class Launcher:
             if not hello:
                 self._stop()
                 raise OSError("it did not start")
-            found = json.loads(hello)
-            self._namespaces = found["namespaces"]
-            self._watches_sockets = found["watches_sockets"]
+            abilities = json.loads(hello)
+            self._namespaces = abilities["namespaces"]
+            self._watches_sockets = abilities["watches_sockets"]
         return self._socket
 
     def _stop(self) -> None:

@@ -25,12 +25,19 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from .command_spec import CommandSpec, Descriptors
-from .confine import exec_confined, prepare_child
-from .namespaces import Bind, Namespaces, enter_namespaces, set_up_mounts
+from .confine import (
+    Bind,
+    CommandSpec,
+    Descriptors,
+    Namespaces,
+    enter_namespaces,
+    exec_confined,
+    prepare_child,
+    set_up_mounts,
+)
+from .seccomp import ALONE, WatchedCalls, try_watching
 from .supervisor import end_all, ended_children, has_children, woken_by_children
 from .syscalls import PR_SET_CHILD_SUBREAPER, prctl
-from .watched_calls import ALONE, WatchedCalls, try_watching
 
 GRACE = 0.1
 """Seconds between SIGTERM and SIGKILL: cancelling must feel immediate."""
@@ -45,11 +52,11 @@ def main(descriptor: int) -> None:
     gc.disable()  # collecting would copy pages that are shared with every fork
     with socket.socket(fileno=descriptor) as service:
         kind: Namespaces = "root" if os.getuid() == 0 else "user"
-        found = {
+        abilities = {
             "namespaces": kind if _works(_try_namespaces, kind) else "",
             "watches_sockets": _works(try_watching),
         }
-        service.sendall(json.dumps(found).encode())
+        service.sendall(json.dumps(abilities).encode())
         _keep_pairs_ready(service)
 
 
@@ -185,6 +192,6 @@ def _look_after(
             return
 
 
-def _say(service: socket.socket, **words: object) -> None:
+def _say(service: socket.socket, **facts: object) -> None:
     with contextlib.suppress(OSError):  # nobody listens any more
-        service.sendall(json.dumps(words).encode() + b"\n")
+        service.sendall(json.dumps(facts).encode() + b"\n")

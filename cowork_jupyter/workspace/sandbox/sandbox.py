@@ -12,23 +12,39 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ...domain.set_aside import BroughtBack
+from ...domain.effects import BroughtBack
 from ...domain.settings import SandboxChoice, Settings
 from ..no_follow import hold
 from ..workspace import Workspace
-from .autorun import NOTHING_OPENED, Opened
-from .autorun_guard import AutorunGuard
-from .bubblewrap import bubblewrap_program, bwrap_command, is_set_user_id
-from .clean_up import Aftermath, CommandSnapshot
-from .command_spec import CommandSpec, Descriptors, ProcessLimits
-from .home import closed_parts, find_homes, needed_at_home, shared_folders
+from .autorun import NOTHING_WRITABLE, WritableAutorun
+from .clean_up import Aftermath, AutorunGuard, CommandSnapshot
+from .confine import CommandSpec, Descriptors, ProcessLimits
+from .guarantees import Guarantee, SandboxCapabilities, guarantees, missing_guarantees
 from .landlock import landlock_version
 from .launcher import ConfinedCommand, Launcher
-from .places import Places, find_places, is_inside, private_paths
-from .promises import Powers, Promised, missing, promises
+from .path_access import (
+    PathAccess,
+    closed_parts,
+    find_homes,
+    find_path_access,
+    is_inside,
+    is_inside_any,
+    needed_at_home,
+    private_paths,
+    shared_folders,
+)
 from .scratch import Scratch, scratch_environment
 from .seccomp import allowed_families, filter_program, seccomp_works_here
-from .view import View, Viewer, covered_with_nothing, mounts, read_only_mounts
+from .view import (
+    View,
+    ViewKey,
+    bubblewrap_program,
+    bwrap_command,
+    covered_with_nothing,
+    is_set_user_id,
+    mounts,
+    read_only_mounts,
+)
 
 _MEBIBYTE = 1024 * 1024
 _PACKAGE = str(Path(__file__).parents[2])
@@ -50,7 +66,7 @@ class Launch:
     may_write: bool
     network: bool = True
     """Whether the user allowed network access, where that is theirs to say."""
-    opened: Opened = NOTHING_OPENED
+    opened: WritableAutorun = NOTHING_WRITABLE
     """What it may write of the files that run later, outside the sandbox."""
     cleaned_up: Callable[[Aftermath], None] = lambda _aftermath: None
     """Called with what became of such files."""
@@ -71,7 +87,7 @@ class Launch:
 class Sandbox:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._views: dict[Viewer, View] = {}
+        self._views: dict[ViewKey, View] = {}
         self._guards: dict[str, AutorunGuard] = {}
 
     def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
@@ -84,10 +100,10 @@ class Sandbox:
         return available_sandbox(self._settings.sandbox)
 
     @cached_property
-    def powers(self) -> Powers:
+    def capabilities(self) -> SandboxCapabilities:
         has_landlock = self.kind == "landlock"
         namespaces, watches_sockets = _LAUNCHER.probe() if has_landlock else ("", False)
-        return Powers(
+        return SandboxCapabilities(
             kind=self.kind,
             landlock=landlock_version() if has_landlock else 0,
             namespaces=namespaces,
@@ -96,11 +112,11 @@ class Sandbox:
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
-    def promises(self) -> dict[Promised, str]:
-        return promises(self.powers, self._settings)
+    def guarantees(self) -> dict[Guarantee, str]:
+        return guarantees(self.capabilities, self._settings)
 
-    def missing(self) -> list[str]:
-        return missing(self.powers)
+    def missing_guarantees(self) -> list[str]:
+        return missing_guarantees(self.capabilities)
 
     def allows_network(self, *, may_write: bool, asked: bool) -> bool:
         """Read-only roles never get network access."""
@@ -110,8 +126,8 @@ class Sandbox:
     @asynccontextmanager
     async def running(self, launch: Launch) -> AsyncIterator[ConfinedCommand]:
         """Run the command confined; on exit nothing of it is left running."""
-        if "powers" not in self.__dict__:
-            await asyncio.to_thread(lambda: self.powers)
+        if "capabilities" not in self.__dict__:
+            await asyncio.to_thread(lambda: self.capabilities)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
         await asyncio.to_thread(self._scratch.refresh_git_settings)
         run: CommandSnapshot | None = None
@@ -143,7 +159,7 @@ class Sandbox:
     def _guard(self, workspace: Workspace) -> AutorunGuard:
         root = str(workspace.root)
         if root not in self._guards:
-            data, own_mounts = self._settings.data_dir, self.powers.own_mounts
+            data, own_mounts = self._settings.data_dir, self.capabilities.own_mounts
             self._guards[root] = AutorunGuard(root, data, own_mounts=own_mounts)
         return self._guards[root]
 
@@ -169,14 +185,14 @@ class Sandbox:
             environment={
                 **launch.environment,
                 **scratch_environment(
-                    _as_seen(folder, self.powers.own_mounts), may_write=launch.may_write
+                    _as_seen(folder, self.capabilities.own_mounts), may_write=launch.may_write
                 ),
                 "GIT_CONFIG_GLOBAL": str(self._scratch.git_settings),
             },
             limits=self._limits,
             root=str(launch.workspace.root),
             folder=launch.path,
-            namespaces=self.powers.namespaces,
+            namespaces=self.capabilities.namespaces,
             network=network,
         )
         read_only = run.read_only if run else []
@@ -187,7 +203,7 @@ class Sandbox:
             binds=[*view.binds, *read_only_mounts(read_only, spec.root, view.hidden)],
             empty=view.empty,
             filter=self._filter(network),
-            watched=self.powers.own_sockets_only,
+            watched=self.capabilities.own_sockets_only,
         )
 
     def _network(self, launch: Launch) -> bool:
@@ -195,41 +211,49 @@ class Sandbox:
         return launch.is_online or asked
 
     def _filter(self, network: bool) -> str:
-        if not self.powers.seccomp:
+        if not self.capabilities.seccomp:
             return ""
         # Where other programs' sockets cannot be hidden, none can be opened.
-        alone = self.powers.own_mounts
+        alone = self.capabilities.own_mounts
         allowed = allowed_families(internet=network or alone, unix=alone, others=network and alone)
-        watched = self.powers.own_sockets_only
+        watched = self.capabilities.own_sockets_only
         return filter_program(allowed, watched=watched, own_names=alone).hex()
 
     def _view(self, launch: Launch, root: int) -> View | None:
-        powers = self.powers
-        if powers.kind == "bubblewrap":
+        capabilities = self.capabilities
+        if capabilities.kind == "bubblewrap":
             return None
-        tcp = self._network(launch) or bool(powers.namespaces)
-        seen = (launch.hidden, launch.readable, launch.state, launch.arguments[0])
-        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, *seen)
-        view = self._views.get(viewer)
+        tcp = self._network(launch) or bool(capabilities.namespaces)
+        key = ViewKey(
+            may_write=launch.may_write,
+            tcp=tcp,
+            namespaces=capabilities.namespaces,
+            version=capabilities.landlock,
+            hidden=launch.hidden,
+            readable=launch.readable,
+            state=launch.state,
+            program=launch.arguments[0],
+        )
+        view = self._views.get(key)
         if view is None or not view.is_current(root):
             if view is not None:
-                self._views.pop(viewer).close()
+                self._views.pop(key).close()
             elif len(self._views) >= _MAX_VIEWS:
                 self._views.pop(next(iter(self._views))).close()
-            view = View(viewer, self._places(launch), self._scratch, root)
-            self._views[viewer] = view
+            view = View(key, self._path_access(launch), self._scratch, root)
+            self._views[key] = view
         return view
 
     def _wrapped(self, spec: CommandSpec, launch: Launch, read_only: list[str]) -> CommandSpec:
-        program, places = bubblewrap_program() or "bwrap", self._places(launch)
+        program, paths = bubblewrap_program() or "bwrap", self._path_access(launch)
         arguments = bwrap_command(
             program,
             spec.arguments,
             binds=[
-                *mounts(launch.may_write, places, self._scratch),
-                *read_only_mounts(read_only, spec.root, places.hidden_below(spec.root)),
+                *mounts(launch.may_write, paths, self._scratch),
+                *read_only_mounts(read_only, spec.root, paths.hidden_below(spec.root)),
             ],
-            empty=covered_with_nothing(places),
+            empty=covered_with_nothing(paths),
             folder=str(launch.workspace.root / launch.path),
             network=spec.network,
         )
@@ -237,7 +261,7 @@ class Sandbox:
         rules = "" if is_set_user_id(program) else self._filter(spec.network)
         return replace(spec, arguments=arguments, filter=rules, privileged=True)
 
-    def _places(self, launch: Launch) -> Places:
+    def _path_access(self, launch: Launch) -> PathAccess:
         database = str(self._settings.database)
         private = [
             str(self._settings.data_dir),
@@ -249,18 +273,14 @@ class Sandbox:
         root, homes = str(launch.workspace.root), find_homes(os.environ)
         programs = [sys.prefix, sys.base_prefix, _PACKAGE, str(self._scratch.git_settings)]
         added = [*self._settings.sandbox_read, *launch.readable]
-        found = needed_at_home(homes, os.environ, launch.arguments[0], added)
+        needed = needed_at_home(homes, os.environ, launch.arguments[0], added)
         closed = {os.path.realpath(path) for path in private}
-        at_home = {
-            path: real
-            for path, real in found.items()
-            if not any(is_inside(real, place) for place in closed)
-        }
+        at_home = {path: real for path, real in needed.items() if not is_inside_any(real, closed)}
         state = sorted(launch.state - shared_folders(homes))
         kept = [root, *programs, *at_home.values(), *state]
         for home in homes:
             private += closed_parts(home, kept, is_open=is_inside(home, root))
-        return find_places(root, homes, private, programs, state, at_home)
+        return find_path_access(root, homes, private, programs, state, at_home)
 
     @cached_property
     def _limits(self) -> ProcessLimits:

@@ -6,19 +6,21 @@ new one removes those that nobody holds any more.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ..no_follow import OPEN_FOLDER
-from .home import git_settings, git_settings_mark
 
 if sys.platform != "win32":
     import fcntl
@@ -108,8 +110,8 @@ def sweep(places: set[Path], new: float = _NEW) -> None:
 def _remove_if_left_behind(folder: Path, new: float) -> None:
     lock = os.open(folder, OPEN_FOLDER)
     try:
-        found = os.fstat(lock)
-        if found.st_uid == os.getuid() and time.time() - found.st_ctime > new:
+        facts = os.fstat(lock)
+        if facts.st_uid == os.getuid() and time.time() - facts.st_ctime > new:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if somebody holds it
             shutil.rmtree(folder, ignore_errors=True)
     finally:
@@ -133,3 +135,60 @@ def _let_go(held: dict[Path, int], made_by: int) -> None:
     for folder, lock in held.items():
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+# --- git's settings of the user
+
+_HARMLESS_SECTIONS = frozenset(
+    (
+        *("advice", "apply", "branch", "color", "column", "commit", "core", "diff", "fetch"),
+        *("filter", "format", "gc", "grep", "help", "i18n", "index", "init", "log", "merge"),
+        *("notes", "pull", "push", "rebase", "rerere", "safe", "status", "tag", "user"),
+    )
+)
+_SECRETIVE = ("sign", "gpg", "token", "pass", "secret", "key", "auth", "cred", "header")
+
+
+def git_settings_mark(home: str) -> tuple[int, ...]:
+    """Changes when the user's settings do."""
+    mark = list[int]()
+    for path in _git_settings_files(home):
+        with contextlib.suppress(OSError):
+            facts = os.stat(path)  # noqa: PTH116
+            mark += [facts.st_ino, facts.st_size, facts.st_mtime_ns]
+    return tuple(mark)
+
+
+def git_settings(home: str) -> str:
+    """The user's settings for git without credentials, and without what names other programs."""
+    return "".join(map(_without_credentials, _git_settings_files(home)))
+
+
+def _git_settings_files(home: str) -> Iterator[str]:
+    paths = (f"{home}/.config/git/config", f"{home}/.gitconfig")
+    return filter(os.path.isfile, paths)
+
+
+def _without_credentials(path: str) -> str:
+    command = ["git", "config", "--file", path, "--no-includes", "--null", "--list"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True, timeout=10)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):  # no git, or nothing that it could read
+        return ""
+    lines = []
+    for entry in listed.stdout.decode(errors="replace").split("\0"):
+        name, is_set, value = entry.partition("\n")
+        section, _, rest = name.partition(".")
+        subsection, _, key = rest.rpartition(".")
+        if section not in _HARMLESS_SECTIONS or any(word in name.lower() for word in _SECRETIVE):
+            continue
+        if "://" in value or ("@" in value and name != "user.email"):
+            continue
+        header = f"{section} {_quoted(subsection)}" if subsection else section
+        lines.append(f"[{header}]\n\t{key}{f' = {_quoted(value)}' if is_set else ''}\n")
+    return "".join(lines)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...domain.set_aside import BroughtBack, StillAside
+from ...domain.effects import BroughtBack, StillAside
 from ..no_follow import OPEN_FILE, parent_of, remember, replacing, write_all
 from .autorun import OpenedFolders
 from .syscalls import birth_of, rename_new
@@ -35,7 +35,7 @@ _CHANGED = ":changed:"
 _MAX_NAMES = 100
 
 
-class Cupboard:
+class SetAsideStore:
     """Of one workspace; `folder` is one that no command can read."""
 
     def __init__(self, root: str, folder: Path) -> None:
@@ -47,7 +47,7 @@ class Cupboard:
 
     def bring_back(self, batch_id: str) -> BroughtBack:
         """Move what one command left behind to where it was. Nothing is overwritten."""
-        batch, found = self._folder / batch_id, BroughtBack()
+        batch, outcome = self._folder / batch_id, BroughtBack()
         index = _read_index(batch) if _BATCH.fullmatch(batch_id) else {}
         if index.get("root") != self._root:
             raise FileNotFoundError(batch_id)
@@ -57,11 +57,11 @@ class Cupboard:
             try:
                 self._return(path, kept, batch)
             except OSError as error:
-                found.skipped.append(StillAside(path=path, why=_why(error)))
+                outcome.skipped.append(StillAside(path=path, why=_why(error)))
             else:
-                found.restored.append(path)
-        _write_index(batch, self._root, {item.path: items[item.path] for item in found.skipped})
-        return found
+                outcome.restored.append(path)
+        _write_index(batch, self._root, {item.path: items[item.path] for item in outcome.skipped})
+        return outcome
 
     def _return(self, path: str, kept: str, batch: Path) -> None:
         if kept.startswith(_CHANGED):
@@ -164,15 +164,15 @@ def forget_old(folder: Path) -> None:
                     kept.unlink()
 
 
-def existed_before(folder: int, name: str, since: int, known: Sequence[int] | set[int]) -> bool:
-    """Whether this is older than `since`; `known` are inodes of then, for file systems that do not
+def existed_before(folder: int, name: str, since: int, inodes: Sequence[int] | set[int]) -> bool:
+    """Whether this is older than `since`; `inodes` are those of then, for file systems that do not
     know when a file was made.
     """
     facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if facts.st_ctime_ns < since:
         return True
     born = birth_of(folder, name)
-    return facts.st_ino in known if born is None else born < since
+    return facts.st_ino in inodes if born is None else born < since
 
 
 def _check_same(folder: int, name: str, inode: int) -> None:
@@ -182,10 +182,10 @@ def _check_same(folder: int, name: str, inode: int) -> None:
 
 def _read_index(batch: Path) -> dict[str, Any]:
     try:
-        found = json.loads((batch / _INDEX).read_text(encoding="utf-8"))
+        index = json.loads((batch / _INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return index if isinstance(index, dict) else {}
 
 
 def _write_index(batch: Path, root: str, items: dict[str, str]) -> None:

@@ -81,16 +81,16 @@ def ended_children(woken: int) -> dict[int, int]:
 
 
 def _collect() -> dict[int, int]:
-    found: dict[int, int] = {}
+    codes: dict[int, int] = {}
     try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 break
-            found[pid] = os.waitstatus_to_exitcode(status)
+            codes[pid] = os.waitstatus_to_exitcode(status)
     except ChildProcessError:
         pass
-    return found
+    return codes
 
 
 def end_all(grace: float, group: int | None = None) -> None:
@@ -138,12 +138,12 @@ def _descendants() -> list[int]:
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 parent = int(file.read().rpartition(b")")[2].split()[1])
                 children.setdefault(parent, []).append(int(name))
-    found, todo = list[int](), [os.getpid()]
+    descendants, todo = list[int](), [os.getpid()]
     while todo:
         below = children.get(todo.pop(), [])
-        found += below
+        descendants += below
         todo += below
-    return found
+    return descendants
 
 
 def _adopt_orphans() -> None:

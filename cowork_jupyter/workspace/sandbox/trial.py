@@ -18,8 +18,8 @@ from typing import get_args
 
 from ...domain.settings import Settings
 from ..workspace import Workspace
-from .home import find_homes
-from .promises import Promised
+from .guarantees import Guarantee
+from .path_access import find_homes
 from .sandbox import Launch, Sandbox
 
 _ATTACKER = Path(__file__).with_name("inside") / "attacker.py"
@@ -42,8 +42,8 @@ class Targets:
     local_socket: str
 
 
-def try_out(settings: Settings) -> set[Promised]:
-    """Which promises did not hold. Raises OSError or CoworkError if that cannot be told."""
+def try_out(settings: Settings) -> set[Guarantee]:
+    """Which guarantees did not hold. Raises OSError or CoworkError if that cannot be told."""
     with tempfile.TemporaryDirectory(prefix="cowork-trial-") as folder, ExitStack() as stack:
         base = Path(folder).resolve()
         root = base / "workspace"
@@ -66,12 +66,12 @@ def try_out(settings: Settings) -> set[Promised]:
         return broken - {"network"} if settings.sandbox_network == "allow" else broken
 
 
-async def _attack(sandbox: Sandbox, targets: Targets) -> set[Promised]:
+async def _attack(sandbox: Sandbox, targets: Targets) -> set[Guarantee]:
     as_actor = await _run(sandbox, targets, may_write=True)
     return as_actor | await _run(sandbox, targets, may_write=False)
 
 
-def _left_behind(root: Path) -> Iterator[Promised]:
+def _left_behind(root: Path) -> Iterator[Guarantee]:
     before = (root / "alive").stat().st_size
     time.sleep(_PAUSE)
     if (root / "alive").stat().st_size != before:
@@ -80,11 +80,11 @@ def _left_behind(root: Path) -> Iterator[Promised]:
         yield "start_up"
 
 
-async def _run(sandbox: Sandbox, targets: Targets, *, may_write: bool) -> set[Promised]:
+async def _run(sandbox: Sandbox, targets: Targets, *, may_write: bool) -> set[Guarantee]:
     workspace = Workspace(Path(targets.workspace))
     about = json.dumps({**asdict(targets), "may_write": may_write})
-    with tempfile.TemporaryFile() as output, workspace.locate(".") as place:
-        with place.open_folder() as folder:
+    with tempfile.TemporaryFile() as output, workspace.locate(".") as handle:
+        with handle.open_folder() as folder:
             launch = Launch(
                 arguments=[sys.executable, "-I", "-c", _ATTACKER.read_text("utf-8"), about],
                 workspace=workspace,
@@ -98,12 +98,12 @@ async def _run(sandbox: Sandbox, targets: Targets, *, may_write: bool) -> set[Pr
             async with sandbox.running(launch) as command, asyncio.timeout(_SECONDS):
                 await command.wait()
         output.seek(0)
-        said = output.read().decode("utf-8", "replace")
+        report = output.read().decode("utf-8", "replace")
     try:
-        found = json.loads(said.splitlines()[-1])
+        broken = json.loads(report.splitlines()[-1])
     except (IndexError, ValueError):
-        raise OSError(0, f"the attacker did not run: {said[-500:]}") from None
-    return {name for name in get_args(Promised) if name in found}
+        raise OSError(0, f"the attacker did not run: {report[-500:]}") from None
+    return {name for name in get_args(Guarantee) if name in broken}
 
 
 def _hidden_at_home(settings: Settings) -> Iterator[str]:
@@ -114,8 +114,8 @@ def _hidden_at_home(settings: Settings) -> Iterator[str]:
 
 def _first_files(paths: Iterable[str]) -> list[str]:
     """Those that we ourselves can read."""
-    found = (path for path in paths if Path(path).is_file() and os.access(path, os.R_OK))
-    return list(islice(found, _MAX_FILES))
+    readable = (path for path in paths if Path(path).is_file() and os.access(path, os.R_OK))
+    return list(islice(readable, _MAX_FILES))
 
 
 def _listening(stack: ExitStack, family: int, address: str | tuple[str, int]) -> socket.socket:

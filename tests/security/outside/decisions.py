@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.calls import Preview
+from cowork_jupyter.policy.calls import Preview, decompose
 from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule

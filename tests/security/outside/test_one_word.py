@@ -20,7 +20,7 @@ from cowork_jupyter.policy.rules import Effect as Answer
 from cowork_jupyter.policy.shell import CommandEffect, analyse, is_always_allowable
 from cowork_jupyter.policy.shell.git import STASH, SUB_COMMANDS
 from cowork_jupyter.policy.shell.options import Flags, Program
-from cowork_jupyter.policy.shell.table import PROGRAMS
+from cowork_jupyter.policy.shell.programs import PROGRAMS
 from tests.quick import each
 
 from .decisions import decided, grounds_in
@@ -50,11 +50,11 @@ def writing(flags: Flags | None) -> Iterator[str]:
 
 
 def uses(name: str, row: Program) -> Iterator[str]:
-    if row.effects & BEYOND or row.brings:
+    if row.effects & BEYOND or row.writes_undeclared_paths:
         yield f"{name} x y"
     if row.wraps is not None:
         yield f"{name} {'5 ' * max(row.wraps, 0)}some-tool x"
-    options = [one for effect in row.more for one in row.arguments(effect)]
+    options = [one for effect in row.added_effects for one in row.arguments(effect)]
     for option in (*options, *writing(row.flags)):
         yield from (f"{name} {spelled} y" for spelled in spellings(option))
 
@@ -124,13 +124,15 @@ def test_nor_with_other_words_around_it(
 
 @pytest.mark.parametrize("effect", sorted(BEYOND - {CommandEffect.GIT_HISTORY}))
 def test_the_table_knows_programs_that_do_it(effect: CommandEffect) -> None:
-    assert [name for name, row in PROGRAMS.items() if effect in row.effects | row.more.keys()]
+    assert [
+        name for name, row in PROGRAMS.items() if effect in row.effects | row.added_effects.keys()
+    ]
 
 
 def test_what_runs_programs_installs_or_brings_files_is_never_offered_for_good() -> None:
     commands = [analyse(text).commands[0] for text in USES]
     runs = {CommandEffect.RUNS_PROGRAMS, CommandEffect.INSTALLS}
-    doing = [one for one in commands if one.effects & runs or one.brings]
+    doing = [one for one in commands if one.effects & runs or one.writes_undeclared_paths]
     assert len(doing) > 500
     assert [one.text for one in doing if is_always_allowable(one)] == []
 

@@ -14,7 +14,7 @@ from cowork_jupyter.agents.plan.assignment import (
     results_for,
 )
 from cowork_jupyter.domain.contexts import JobStatus, Task
-from cowork_jupyter.domain.message_data import Answer
+from cowork_jupyter.domain.messages import Answer
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.llm.tokens import estimate_tokens

@@ -8,8 +8,7 @@ import pytest
 
 from cowork_jupyter.agents.run.conversation_search import EXCERPT, search_conversation
 from cowork_jupyter.domain.contexts import Job, Task
-from cowork_jupyter.domain.message_data import Answer
-from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.messages import Answer, Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import Remark
 from tests.scripted import ScriptedServer, call, text

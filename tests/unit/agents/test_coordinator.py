@@ -12,8 +12,7 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.message_data import ErrorBody, ToolResultData
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import ErrorBody, MessageType, ToolResultData
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import ExportFormat

@@ -10,13 +10,14 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.effects import DataEffect, TableState
 from cowork_jupyter.domain.figures import Assumption, Figure
-from cowork_jupyter.domain.message_data import (
+from cowork_jupyter.domain.messages import (
+    Message,
+    MessageType,
     PlanData,
     TaskResultData,
     TextData,
     ToolResultData,
 )
-from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.notebook.stored import parse_notebook, state_of

@@ -6,8 +6,7 @@ from typing import Any
 
 from cowork_jupyter.agents.notebook.context import Changes, apply_own_calls, find_changes, marks_of
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.message_data import ToolResultData
-from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.messages import Message, MessageType, ToolResultData
 from cowork_jupyter.tools.notebook.state import CellState, NotebookState
 
 PATH = "n.ipynb"

@@ -22,7 +22,7 @@ from cowork_jupyter.tools.kernel.state import Variable, Variables
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.tools.table_facts import table_facts
 from cowork_jupyter.workspace import Workspace
-from cowork_jupyter.workspace.place import ListedEntry, Place
+from cowork_jupyter.workspace.no_follow import ListedEntry, PathHandle
 from tests.scripted import ScriptedServer, call, text
 from tests.scripted.server import last_words
 
@@ -119,14 +119,14 @@ async def test_a_folder_that_cannot_be_listed_costs_only_what_is_in_it(
     with_sales: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (with_sales.workspace / "locked").mkdir()
-    entries = Place.entries
+    entries = PathHandle.entries
 
-    def refuse(place: Place) -> list[ListedEntry]:
+    def refuse(place: PathHandle) -> list[ListedEntry]:
         if place.path == "locked":
             raise NotFound("It has just gone.", code="not_found")
         return entries(place)
 
-    monkeypatch.setattr(Place, "entries", refuse)
+    monkeypatch.setattr(PathHandle, "entries", refuse)
     assert MEANT in await told(with_sales, scripted, "Where were most units sold?")
 
 

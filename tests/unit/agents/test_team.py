@@ -12,8 +12,7 @@ import pytest
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.message_data import TaskAssignmentData
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import MessageType, TaskAssignmentData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service.wiring import build_service

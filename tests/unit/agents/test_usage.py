@@ -22,8 +22,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Price
 from cowork_jupyter.llm.chunks import Chunk, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.tokens import TokenCounter
-from cowork_jupyter.policy import administrator as module
-from cowork_jupyter.policy.administrator import Administrator
+from cowork_jupyter.policy import settings_file as module
+from cowork_jupyter.policy.settings_file import Administrator
 
 from .conftest import Bench
 

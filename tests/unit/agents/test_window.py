@@ -8,8 +8,7 @@ import pytest
 
 from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
-from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.notices import HistorySummary
+from cowork_jupyter.domain.events import EventType, HistorySummary
 from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from tests.scripted import (

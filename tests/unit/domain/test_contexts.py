@@ -13,7 +13,7 @@ def test_a_context_from_before_roles_is_an_actor(stored: dict[str, None]) -> Non
     assert Context.model_validate(stored).role is AgentRole.ACTOR
 
 
-def test_a_role_that_is_not_known_keeps_its_name_and_may_only_read() -> None:
+def test_unknown_role_keeps_its_name_and_only_reads() -> None:
     role = Context.model_validate({"role": "wizard"}).role
     assert (role.value, role.is_known) == ("wizard", False)
     assert role.spec.permissions == {Permission.READ_FILES}
@@ -56,7 +56,7 @@ def test_usage_adds_up() -> None:
     assert (both.currency, both.limits) == ("EUR", {"max_job_tokens": 5})
 
 
-def test_a_cost_that_is_not_known_adds_nothing_and_is_not_nothing() -> None:
+def test_unknown_cost_is_not_zero() -> None:
     assert (Usage() + Usage()).cost is None
     assert (Usage(cost=0.5) + Usage()).cost == 0.5
     assert (Usage() + Usage(cost=0.5)).cost == 0.5

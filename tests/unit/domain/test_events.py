@@ -7,23 +7,32 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
+from cowork_jupyter.domain.base_models import Data
 from cowork_jupyter.domain.contexts import StepStatus
-from cowork_jupyter.domain.data import Data
 from cowork_jupyter.domain.events import (
+    NOTICES,
+    AnyNotice,
     Event,
     EventType,
     FileMoved,
     JobStarted,
+    Notice,
     PlanUpdated,
     TaskCompleted,
     TaskStarted,
+    ToolOutput,
     current_path,
     moved_path,
     type_of,
 )
-from cowork_jupyter.domain.message_data import RoleChangeData, TextData, ToolResultData
-from cowork_jupyter.domain.messages import Message, MessageType, message_type_of
-from cowork_jupyter.domain.notices import NOTICES, AnyNotice, Notice, ToolOutput
+from cowork_jupyter.domain.messages import (
+    Message,
+    MessageType,
+    RoleChangeData,
+    TextData,
+    ToolResultData,
+    message_type_of,
+)
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 

@@ -61,7 +61,7 @@ def plan_with(*expects: Any) -> dict[str, Any]:
     return {"type": "plan", "goal": "g", "steps": [{"action": "do it", "expects": list(expects)}]}
 
 
-def test_a_models_plan_keeps_what_makes_sense_of_its_expectations() -> None:
+def test_unsound_expectations_of_a_model_are_dropped() -> None:
     good = {"of": "orders", "check": "rows", "value": 3}
     written = plan_with(
         good, {"of": "orders", "check": "nice"}, {"of": "orders", "check": "sum"}, "3 rows"

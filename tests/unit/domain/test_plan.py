@@ -46,7 +46,7 @@ def test_empty_lists_say_that_steps_are_independent() -> None:
     assert [step.depends_on for step in made.steps] == [[], []]
 
 
-def test_numbers_and_single_values_are_taken_as_models_write_them() -> None:
+def test_numbers_and_single_values_are_accepted() -> None:
     made = plan(
         {"id": 1, "action": "a"}, {"id": 2, "action": "b", "depends_on": 1, "files": "x.py"}
     )

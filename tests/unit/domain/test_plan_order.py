@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.contexts import StepStatus
-from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.domain.plan_order import ImprovedPlan
-from cowork_jupyter.domain.plan_order import improve_order as improve_with
+from cowork_jupyter.domain.plan import ImprovedPlan, Plan, PlanStep
+from cowork_jupyter.domain.plan import improve_order as improve_with
 
 READING = {"read_file", "grep", "read_files"}
 
@@ -47,17 +46,17 @@ def test_steps_that_wait_for_nothing_come_first() -> None:
     assert notes == ["Steps that do not depend on others come first; the order is now: 1, 3, 2, 4."]
 
 
-def test_what_begins_the_longest_chain_comes_before_what_is_wanted_by_few() -> None:
+def test_start_of_the_longest_chain_comes_first() -> None:
     given = plan(step("a"), step("b"), step("c"), step("x", "b"), step("y", "c"), step("z", "y"))
     assert order(improve_order(given).plan) == "cbayxz"
 
 
-def test_of_equal_chains_the_one_that_more_wait_for_comes_first() -> None:
+def test_step_that_more_wait_for_comes_first() -> None:
     given = plan(step("a"), step("b"), step("p", "a"), step("q", "b"), step("r", "b"))
     assert order(improve_order(given).plan) == "bapqr"
 
 
-def test_ids_and_numbers_stay_so_that_what_was_said_of_them_stays_true() -> None:
+def test_reordering_keeps_ids_and_numbers() -> None:
     better = improve_order(plan(step("a"), step("b", "a"), step("c"))).plan
     assert [(one.id, one.step_number) for one in better.steps] == [("a", 1), ("c", 3), ("b", 2)]
 
@@ -67,13 +66,13 @@ def test_a_good_order_is_left_alone() -> None:
     assert improve_order(given) == (given, [])
 
 
-def test_a_plan_without_dependencies_runs_in_the_order_it_was_given() -> None:
+def test_plan_without_dependencies_keeps_its_order() -> None:
     fields = {"action": "Read a.csv", "tools_needed": ["read_file"], "files": ["a.csv"]}
     given = plan(fields, {"action": "b"}, fields)
     assert improve_order(given) == (given, [])
 
 
-def test_steps_that_change_the_same_file_do_not_pass_each_other() -> None:
+def test_steps_on_the_same_file_keep_their_order() -> None:
     given = plan(
         step("a", files=["x.py"]),
         step("b", files=["./x.py"]),
@@ -163,7 +162,7 @@ def test_what_differs_is_not_shared(other: dict[str, Any]) -> None:
     ],
     ids=["changes it", "changes who knows what", "after only one of them"],
 )
-def test_looks_are_not_shared_across_what_may_change_what_they_see(between: dict[str, Any]) -> None:
+def test_reads_are_not_merged_across_a_change(between: dict[str, Any]) -> None:
     given = plan(look("a"), between, look("b"))
     assert len(improve_order(given).plan.steps) == 3
 
@@ -218,7 +217,7 @@ def work(steps: list[PlanStep]) -> set[tuple[str, ...]]:
 
 
 @given(plans())
-def test_the_work_is_the_same_and_each_step_comes_after_what_it_needs(given: Plan) -> None:
+def test_ordering_keeps_the_work_and_dependencies(given: Plan) -> None:
     better, _ = improve_order(given)
     assert work(better.steps) == work(given.steps)
     done: set[str] = set()
@@ -228,7 +227,7 @@ def test_the_work_is_the_same_and_each_step_comes_after_what_it_needs(given: Pla
 
 
 @given(plans())
-def test_only_looks_are_dropped_and_nobody_waits_for_less_than_before(given: Plan) -> None:
+def test_only_reads_are_dropped_and_dependencies_stay(given: Plan) -> None:
     better, _ = improve_order(given)
     before, after = waits_for(given), waits_for(better)
     dropped = before.keys() - after.keys()
@@ -249,7 +248,7 @@ def test_a_second_time_changes_nothing_more(given: Plan) -> None:
 
 
 @given(plans())
-def test_the_same_plan_always_becomes_the_same_and_stays_as_it_was(given: Plan) -> None:
+def test_ordering_is_deterministic_and_idempotent(given: Plan) -> None:
     copy = given.model_copy(deep=True)
     assert improve_order(given) == improve_order(copy)
     assert given == copy

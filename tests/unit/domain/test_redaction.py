@@ -22,9 +22,7 @@ KEY = "sk-abc-0123456789"
 
 
 @given(st.lists(st.sampled_from([KEY, KEY[:5], KEY[5:], "s", "sk-", "plain ", "\n"])), st.data())
-def test_a_stream_hides_what_the_whole_hides_wherever_it_is_cut(
-    words: list[str], data: st.DataObject
-) -> None:
+def test_stream_masks_secrets_across_pieces(words: list[str], data: st.DataObject) -> None:
     whole = "".join(words)
     stream, shown, at = MaskedStream(Mask([KEY])), "", 0
     while at < len(whole):
@@ -89,7 +87,7 @@ def test_a_warning_is_written_once_whoever_handles_it(
     assert capsys.readouterr().err == ""
 
 
-def test_halves_are_joined_or_replaced_wherever_they_are_and_all_else_stays() -> None:
+def test_surrogates_are_joined_or_replaced() -> None:
     value = {"a": ["x\udcff", 1, None, {"b\ud800": "ü"}], "c": "\ud83d\ude00!"}
     assert without_surrogates(value) == {"a": ["x�", 1, None, {"b�": "ü"}], "c": "😀!"}
 

@@ -16,7 +16,7 @@ def test_a_call_needs_a_tool_and_goes_on_unless_told() -> None:
         ToolCall.model_validate({"tool": "", "parameters": {}})
 
 
-def test_an_answer_must_be_an_option_unless_own_words_are_allowed() -> None:
+def test_answer_must_be_an_option_unless_custom_is_allowed() -> None:
     raw = {"question": "Which?", "options": [{"label": "A", "value": "a"}]}
     assert Question.model_validate(raw).accepts("a")
     assert not Question.model_validate(raw).accepts("b")

@@ -14,7 +14,7 @@ def made(*steps: dict[str, Any]) -> Plan:
     return Plan.model_validate({"goal": "g", "steps": numbered})
 
 
-def test_a_plan_that_says_nothing_of_roles_has_the_shape_it_always_had() -> None:
+def test_plan_without_roles_keeps_its_old_shape() -> None:
     (step,) = made({"id": "1"}).model_dump(mode="json")["steps"]
     assert not step.keys() & {"role", "agent", "rounds"}
     said = {"id": "1", "role": "reviewer", "agent": "claude", "rounds": 1}
@@ -45,7 +45,7 @@ def test_a_step_without_a_role_is_the_actors() -> None:
         ([("a", "actor", []), ("p", "planner", []), ("t", "tester", ["a", "p"])], ["a", "t"]),
     ],
 )
-def test_a_review_sends_back_the_nearest_that_may_write_and_what_lies_between(
+def test_review_sends_back_the_nearest_writing_steps(
     steps: list[tuple[str, str | None, list[str]]], again: list[str]
 ) -> None:
     before = [{"id": one, "role": role, "depends_on": needed} for one, role, needed in steps]

@@ -9,8 +9,7 @@ import pytest
 from traitlets import TraitError
 from traitlets.config import Config
 
-from cowork_jupyter.domain.connection import CONFIGURATION, ENVIRONMENT, FieldNames
-from cowork_jupyter.domain.settings import Price, Settings
+from cowork_jupyter.domain.settings import CONFIGURATION, ENVIRONMENT, FieldNames, Price, Settings
 from cowork_jupyter.hosts.config import OPENAI_URL, Cowork
 
 

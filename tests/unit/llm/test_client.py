@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.domain.connection import FORM
 from cowork_jupyter.domain.contexts import Usage
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import ToolCalls
+from cowork_jupyter.domain.settings import FORM
 from cowork_jupyter.llm.chunks import (
     Chunk,
     Finished,

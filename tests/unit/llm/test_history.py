@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cowork_jupyter.domain.base_models import Data
 from cowork_jupyter.domain.contexts import Context
-from cowork_jupyter.domain.data import Data
-from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
-from cowork_jupyter.domain.messages import ImagePart, Message, MessageRole, MessageType, TextPart
+from cowork_jupyter.domain.messages import (
+    ImagePart,
+    Message,
+    MessageRole,
+    MessageType,
+    TextPart,
+    ToolCallData,
+    ToolResultData,
+)
 from cowork_jupyter.llm.history import (
     FRAME_TOKENS,
     MESSAGE_TOKENS,

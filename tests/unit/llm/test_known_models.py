@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import Connection
+from cowork_jupyter.domain.settings import Connection
 from cowork_jupyter.llm.known_models import KnownModels
 from tests.scripted import ScriptedServer
 

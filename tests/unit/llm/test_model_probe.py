@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN, ENVIRONMENT, FORM, Connection, FieldNames
+from cowork_jupyter.domain.settings import BUILT_IN, ENVIRONMENT, FORM, Connection, FieldNames
 from cowork_jupyter.llm import model_probe
 from cowork_jupyter.llm.model_probe import (
     ModelProbe,

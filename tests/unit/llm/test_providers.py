@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import KEY_VARIABLES, Connection
+from cowork_jupyter.domain.settings import KEY_VARIABLES, Connection
 from cowork_jupyter.llm import model_probe
 from cowork_jupyter.llm.model_probe import probe
 from cowork_jupyter.llm.providers import (

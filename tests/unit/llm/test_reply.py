@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter.domain.message_data import Cut
+from cowork_jupyter.domain.messages import Cut
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.redaction import without_surrogates
 from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.calls import Preview
+from cowork_jupyter.policy.calls import Preview, decompose
 from cowork_jupyter.policy.decision import (
     UNCONFINED,
     DecidedCall,
     DecisionContext,
+    Grant,
     always_denied,
     decide_call,
 )
-from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
 from cowork_jupyter.tools.registry import default_tools
@@ -71,9 +70,7 @@ def command(text: str, *rules: Rule, **given: Any) -> Effect:
         (AgentRole.REVIEWER, "create_file", DENY),
     ],
 )
-def test_without_rules_looking_runs_changing_asks_and_the_ceiling_denies(
-    role: AgentRole, tool: str, effect: Effect
-) -> None:
+def test_defaults_without_rules(role: AgentRole, tool: str, effect: Effect) -> None:
     given = {"command": "pytest"} if tool == "execute_command" else {"path": "a.py"}
     made = decided(tool, given, role=role)
     assert made.effect is effect
@@ -188,7 +185,7 @@ def test_a_plan_does_not_cover_replacing_most_of_a_file() -> None:
     assert decided("update_file", {"path": "a.py"}, bare, rewrite=True).effect is ASK
 
 
-def test_a_file_named_by_the_plan_that_leads_elsewhere_is_not_granted(tmp_path: Path) -> None:
+def test_plan_does_not_grant_a_symlink_target(tmp_path: Path) -> None:
     (tmp_path / "real.py").write_text("x")
     (tmp_path / "a.py").symlink_to("real.py")
     grant = step("update_file", files=("a.py",))
@@ -225,9 +222,7 @@ def test_a_file_named_by_the_plan_that_leads_elsewhere_is_not_granted(tmp_path: 
         ("x" * 10_001, ASK),
     ],
 )
-def test_a_command_that_provably_only_reads_here_runs_the_others_ask(
-    text: str, effect: Effect
-) -> None:
+def test_read_only_commands_run_others_ask(text: str, effect: Effect) -> None:
     assert command(text) is effect
 
 
@@ -245,7 +240,7 @@ def test_without_a_sandbox_no_rule_allows_a_command(text: str, scope: Scope) -> 
 
 
 @pytest.mark.parametrize("text", ["ls", "ls $(id)", "git push", "rm x", "ls > x", "ls; (", ""])
-def test_without_a_sandbox_every_command_asks_and_the_sandbox_makes_no_call_stricter(
+def test_without_a_sandbox_every_command_asks(
     text: str,
 ) -> None:
     allow = rule(ALLOW, "*"), rule(ALLOW, "update_file"), rule(ALLOW, "network(*)")
@@ -253,7 +248,7 @@ def test_without_a_sandbox_every_command_asks_and_the_sandbox_makes_no_call_stri
     assert not decided("execute_command", {"command": text}, *allow).each_time
 
 
-def test_without_a_sandbox_a_rule_that_asks_is_named_beside_the_reason() -> None:
+def test_asking_rule_is_named_without_a_sandbox() -> None:
     asking = rule(ASK, "execute_command(ls)")
     made = decided("execute_command", {"command": "ls"}, asking, confined=False)
     assert made.because == [f"The rule '{asking}' asks about ls.", UNCONFINED]
@@ -272,7 +267,7 @@ def test_without_a_sandbox_a_rule_that_asks_is_named_beside_the_reason() -> None
         ("pytest -q > out", ["execute_command(=pytest -q)"], ASK),
     ],
 )
-def test_without_a_sandbox_only_a_policy_that_names_the_very_command_allows_it(
+def test_without_a_sandbox_only_an_exact_policy_rule_allows(
     text: str, policy: list[str], effect: Effect
 ) -> None:
     rules = RuleSet([rule(ALLOW, one) for one in policy])
@@ -287,7 +282,7 @@ def test_without_a_sandbox_only_a_policy_that_names_the_very_command_allows_it(
     assert decide_call(AgentRole.ACTOR, call, strict).effect is DENY
 
 
-def test_a_tester_runs_plain_commands_in_its_sandbox_and_none_without() -> None:
+def test_tester_needs_the_sandbox_for_commands() -> None:
     assert command("pytest -q", role=AgentRole.TESTER) is ALLOW
     assert command("pytest $(x)", role=AgentRole.TESTER) is ASK
     assert command("pytest -q", role=AgentRole.TESTER, confined=False) is DENY
@@ -324,7 +319,7 @@ def test_a_denied_command_is_denied_however_it_is_wrapped(text: str) -> None:
     assert command(text, rule(DENY, "execute_command(rm)")) is DENY
 
 
-def test_an_allowed_command_with_something_doubtful_still_asks() -> None:
+def test_allowed_command_with_a_doubt_asks() -> None:
     allow = rule(ALLOW, "execute_command(ls)")
     for text in ("ls $(rm x)", "FOO=1 ls", "ls <(rm x)", "ls `rm x`", "ls\x00"):
         assert command(text, allow) is ASK, text
@@ -337,7 +332,7 @@ def test_redirects_count_as_writes() -> None:
     assert command("echo x > a.txt", allow, rule(DENY, "create_file(a.txt)")) is DENY
 
 
-def test_a_file_that_may_not_be_read_may_not_be_named_in_a_command() -> None:
+def test_denied_file_may_not_be_named_in_a_command() -> None:
     deny = rule(DENY, "read_file(private/**)")
     assert command("cat private/x", deny) is DENY
     assert command("python tool.py private/x", deny) is DENY
@@ -345,7 +340,7 @@ def test_a_file_that_may_not_be_read_may_not_be_named_in_a_command() -> None:
     assert command("cat public/x", deny) is ALLOW
 
 
-def test_an_address_of_the_web_is_no_file_that_a_rule_could_be_about() -> None:
+def test_web_address_is_not_a_path() -> None:
     deny = rule(DENY, "delete_file")
     assert command("curl https://example.org/a", deny) is ASK  # it uses the network
     exact = rule(ALLOW, "execute_command(curl https://example.org/a)")
@@ -412,7 +407,7 @@ def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
         "make -- SHELL=./x",
     ],
 )
-def test_a_rule_of_one_word_allows_no_more_than_reading_and_computing(text: str) -> None:
+def test_one_word_rule_allows_only_reading_and_computing(text: str) -> None:
     assert command(text, rule(ALLOW, f"execute_command({text.split()[0]})")) is ASK
 
 
@@ -474,7 +469,7 @@ def test_a_rule_that_names_one_program_covers_no_other(text: str, words: str) ->
         "timeout 5 git merge x",
     ],
 )
-def test_what_may_bring_protected_files_asks_whatever_rules_say(text: str) -> None:
+def test_undeclared_writes_ask_whatever_rules_say(text: str) -> None:
     rules = (rule(ALLOW, f"execute_command(={text})"), rule(ALLOW, "*"))
     assert command(text, *rules) is ASK
 
@@ -535,14 +530,12 @@ def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
         ("gh pr list", ["*"]),
     ],
 )
-def test_hosts_are_those_that_a_command_names_and_any_where_it_may_reach_others(
-    text: str, hosts: list[str]
-) -> None:
+def test_hosts_of_a_command(text: str, hosts: list[str]) -> None:
     call = decompose("execute_command", {Permission.EXECUTE_COMMANDS}, {"command": text}, GROUNDS)
     assert [part.host for part in call.parts if part.host] == hosts
 
 
-def test_the_network_is_allowed_by_its_own_rule_and_by_no_other() -> None:
+def test_only_a_network_rule_allows_the_network() -> None:
     line = "curl https://example.org/a"
     curl, here = rule(ALLOW, "execute_command(curl)"), rule(ALLOW, "network(example.org)")
     assert command(line, rule(ALLOW, f"execute_command({line})")) is ASK
@@ -579,7 +572,7 @@ def test_a_remote_is_the_host_that_the_repository_says(tmp_path: Path) -> None:
     assert push(there + '[url "https://other.net"]\n\tinsteadOf = git@example.org\n') is ASK
 
 
-def test_a_rule_for_some_hosts_says_nothing_of_a_command_that_names_none() -> None:
+def test_host_rule_does_not_cover_an_unnamed_host() -> None:
     push, here = rule(ALLOW, "execute_command(git push)"), rule(ALLOW, "network(example.org)")
     anywhere = rule(ALLOW, "network")
     assert command("git push", push, here) is ASK
@@ -604,7 +597,7 @@ def test_a_command_that_wants_the_network_asks_for_it() -> None:
     assert not without.call.network
 
 
-def test_always_allow_keeps_the_network_by_itself_and_only_for_a_host() -> None:
+def test_always_allow_offers_the_network_by_host() -> None:
     fetch = {"command": "curl https://example.org/a"}
     assert kept("execute_command", fetch) == [
         "execute_command(=curl https://example.org/a)",
@@ -646,7 +639,7 @@ def test_always_allow_writes_the_narrowest_rule() -> None:
         "pip install x",
     ],
 )
-def test_always_allow_is_not_offered_for_what_can_run_anything(text: str) -> None:
+def test_always_allow_is_not_offered_for_runners(text: str) -> None:
     assert kept("execute_command", {"command": text}) == []
 
 

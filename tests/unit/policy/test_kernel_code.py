@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecisionContext, decide_call
-from cowork_jupyter.policy.grant import Grant
+from cowork_jupyter.policy.calls import decompose
+from cowork_jupyter.policy.decision import DecisionContext, Grant, decide_call
 from cowork_jupyter.policy.kernel_code import UNSEEN, commands_in
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
@@ -62,7 +61,7 @@ def decided(code: str, *rules: Any, grant: Grant | None = None) -> Effect:
     ).effect
 
 
-def test_code_asks_unless_the_plan_names_it_and_its_commands_ask_by_themselves() -> None:
+def test_kernel_code_asks_unless_planned_and_its_commands_always() -> None:
     step = PlanStep(id="1", step_number=1, action="do", tools_needed=["run_code"])
     grant = Grant.of(step)
     assert decided("x = 1") is Effect.ASK
@@ -75,7 +74,7 @@ def test_code_asks_unless_the_plan_names_it_and_its_commands_ask_by_themselves()
     assert decided("!ls", allow, grant=grant) is Effect.ALLOW
 
 
-def test_code_of_a_role_that_must_not_write_is_denied_and_never_asked_about() -> None:
+def test_kernel_code_of_a_read_only_role_is_denied() -> None:
     everything = RuleSet([read_rule(Effect.ALLOW, "*", Scope.SESSION)])
     for tool, parameters in (("run_cell", {"cell_id": "c"}), ("run_code", {"code": "1"})):
         call = decompose(tool, {Permission.EXECUTE_COMMANDS}, parameters, GROUNDS)
@@ -87,13 +86,13 @@ def test_code_of_a_role_that_must_not_write_is_denied_and_never_asked_about() ->
         ]
 
 
-def test_code_in_scratch_only_reads_so_every_role_that_reads_may_run_it() -> None:
+def test_every_reading_role_may_run_scratch_code() -> None:
     call = decompose("run_code", {Permission.READ_FILES}, {"code": "1"}, GROUNDS)
     around = DecisionContext(GROUNDS, RuleSet(), confined=True)
     assert decide_call(AgentRole.TESTER, call, around).effect is Effect.ALLOW
 
 
-def test_a_command_that_cannot_be_seen_asks_although_everything_is_allowed() -> None:
+def test_unseen_command_asks_even_if_all_is_allowed() -> None:
     everything = read_rule(Effect.ALLOW, "*", Scope.SESSION)
     assert decided("import subprocess as p; p.run(['ls'])", everything) is Effect.ALLOW
     assert decided("import subprocess as p; p.run(x, shell=True)", everything) is Effect.ASK

@@ -47,9 +47,7 @@ GROUNDS = AnchorDirs("/work", "/home/ada")
         ("/data", "/work/database", False),
     ],
 )
-def test_a_pattern_is_read_like_a_line_of_gitignore_with_anchors(
-    pattern: str, path: str, fits: bool
-) -> None:
+def test_pattern_is_an_anchored_gitignore_line(pattern: str, path: str, fits: bool) -> None:
     assert PathPattern(pattern).matches(path, GROUNDS) is fits
 
 
@@ -88,7 +86,7 @@ def test_what_is_removed_is_the_link_itself(tmp_path: Path) -> None:
     assert not target_of(anchors, "link").is_inside(anchors.root)
 
 
-def test_a_link_that_leads_out_is_outside_however_it_is_spelled(tmp_path: Path) -> None:
+def test_link_out_is_outside_in_every_spelling(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/etc")
     anchors = AnchorDirs.of(tmp_path)
     for path in ("out/passwd", "../x", "/etc/passwd", "~/x", "a/../../x"):

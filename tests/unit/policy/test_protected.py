@@ -68,7 +68,7 @@ def test_the_package_itself_is_protected_wherever_it_is() -> None:
     assert protection(Target(own, own)) == "it is part of Cowork itself"
 
 
-def test_a_harmless_name_that_leads_to_a_protected_place_is_protected(tmp_path: Path) -> None:
+def test_link_to_a_protected_place_is_protected(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "notes.txt").symlink_to(".git/config")
     assert protection(target_of(AnchorDirs.of(tmp_path), "notes.txt"))

@@ -30,7 +30,7 @@ class House:
     def open(self) -> RuleBook:
         """As another start of the program would."""
         self.trust = Trust(self.data / "trust.json", self.workspace)
-        self.trust.look_at(lambda: settings_offers(self.workspace))
+        self.trust.add_finder(lambda: settings_offers(self.workspace))
         self.book = RuleBook(self.workspace, self.own, self.trust, rule_names)
         return self.book
 
@@ -58,7 +58,7 @@ def test_a_rule_can_be_added_found_and_taken_back(house: House, scope: Scope) ->
         house.book.remove(rule.id)
 
 
-def test_lasting_rules_outlive_the_program_and_those_of_a_session_do_not(house: House) -> None:
+def test_session_rules_end_with_the_program(house: House) -> None:
     house.book.add(ALLOW, "update_file(a)", Scope.SESSION)
     house.book.add(ALLOW, "update_file(b)", Scope.WORKSPACE)
     house.book.add(DENY, "update_file(c)", Scope.GLOBAL)
@@ -97,9 +97,7 @@ def test_a_policy_that_makes_no_sense_is_refused(house: House, policy: dict[str,
         ("Bash(ls)", "There is no tool 'Bash'. Choose one of: create_file, "),
     ],
 )
-def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
-    house: House, text: str, advice: str
-) -> None:
+def test_rule_for_unknown_tool_suggests_a_name(house: House, text: str, advice: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         house.book.add(DENY, text, Scope.GLOBAL)
     assert refused.value.code == "unknown_tool"
@@ -139,7 +137,7 @@ def test_a_stored_rule_about_no_tool_is_told_and_stays(house: House) -> None:
     assert "'excute_command(rm)' (workspace) does nothing" in problem.message
 
 
-def test_what_a_folder_allows_itself_does_not_count_until_trusted(house: House) -> None:
+def test_workspace_allow_rules_need_trust(house: House) -> None:
     house.ship(allow=["execute_command"], deny=["read_file(x)"], ask=["grep"])
     assert house.counting() == ["ask grep", "deny read_file(x)"]
     house.trust.accept(house.trust.fingerprint())
@@ -186,9 +184,7 @@ def test_the_users_own_rule_for_the_workspace_counts_at_once(house: House) -> No
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"permissions": 1}', "\xff"])
-def test_settings_that_cannot_be_read_are_reported_and_everything_asks(
-    house: House, content: str
-) -> None:
+def test_broken_settings_are_reported_and_everything_asks(house: House, content: str) -> None:
     house.own.parent.mkdir()
     house.own.write_text(content, "latin-1")
     assert house.counting() == ["ask *"]
@@ -218,9 +214,7 @@ def test_a_change_of_the_file_counts_at_once(house: House) -> None:
     assert house.counting() == []
 
 
-def test_no_rule_is_written_through_a_symlink_that_came_with_the_folder(
-    house: House, tmp_path: Path
-) -> None:
+def test_no_rule_is_written_through_a_symlink(house: House, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (house.workspace / ".cowork").symlink_to(outside)

@@ -57,9 +57,7 @@ def test_a_rule_is_a_tool_and_perhaps_a_pattern(text: str, tool: str, pattern: s
         ("x" * 5000, "x" * 5000),
     ],
 )
-def test_a_rule_that_cannot_be_read_says_why_and_denies_what_it_names(
-    text: str, named: str
-) -> None:
+def test_unreadable_rule_says_why_and_denies(text: str, named: str) -> None:
     read = rule(text, Effect.ALLOW)
     assert read.problem
     assert read.counts_as is Effect.DENY
@@ -67,7 +65,7 @@ def test_a_rule_that_cannot_be_read_says_why_and_denies_what_it_names(
     assert read.is_bare
 
 
-def test_a_rule_about_resources_names_its_server_and_takes_no_pattern() -> None:
+def test_resource_rule_names_its_server_without_pattern() -> None:
     wrong = rule("read_resource(docs:*)")
     assert wrong.problem == (
         "it takes no pattern; mcp__server__resources.read is about those of one server"

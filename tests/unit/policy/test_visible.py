@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.visible import spell_hidden, unspell, visible
+from cowork_jupyter.policy.visible import decode_hidden_characters, spell_hidden, visible
 
 
 def test_what_reorders_or_hides_text_is_spelled_out() -> None:
@@ -82,10 +82,12 @@ def test_all_controls_and_formatting_of_unicode_are_spelled_out() -> None:
 
 @given(st.text())
 def test_what_was_spelled_out_can_be_written_back(text: str) -> None:
-    assert unspell(spell_hidden(text), text) == text
+    assert decode_hidden_characters(spell_hidden(text), text) == text
 
 
 def test_only_what_was_there_is_written_back() -> None:
-    assert unspell("⟨U+202E⟩⟨U+200B⟩", "a\u200bb") == "⟨U+202E⟩\u200b"
-    assert unspell("⟨U+200B⟩", "\u200b and ⟨U+200B⟩") == "⟨U+200B⟩", "which of both is not known"
-    assert unspell("⟨U+FFFFFF⟩", "x") == "⟨U+FFFFFF⟩"
+    assert decode_hidden_characters("⟨U+202E⟩⟨U+200B⟩", "a\u200bb") == "⟨U+202E⟩\u200b"
+    assert decode_hidden_characters("⟨U+200B⟩", "\u200b and ⟨U+200B⟩") == "⟨U+200B⟩", (
+        "which of both is not known"
+    )
+    assert decode_hidden_characters("⟨U+FFFFFF⟩", "x") == "⟨U+FFFFFF⟩"

@@ -12,8 +12,7 @@ from markdown_it import MarkdownIt
 
 from cowork_jupyter.domain.contexts import Initiator, StepStatus
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.message_data import ENDED_EARLY
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import ENDED_EARLY, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import ExportFormat, Redactor, export
 

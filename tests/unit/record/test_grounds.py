@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cowork_jupyter.domain.figures import Assumption, Figure, FigureSource
-from cowork_jupyter.domain.message_data import TaskResultData, TextData, ToolResultData
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import MessageType, TaskResultData, TextData, ToolResultData
 
 from .logs import Log
 from .test_card import card_of, message, plan_of, run

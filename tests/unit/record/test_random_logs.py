@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
 from cowork_jupyter.domain.events import Event, EventType
-from cowork_jupyter.domain.message_data import ToolCallData
-from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.messages import Message, MessageType, ToolCallData
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.record import ConversationLog, ExportFormat, Redactor, audit, export
 from cowork_jupyter.store import CheckpointRecord, PlanRevision

@@ -12,10 +12,8 @@ import pytest
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.trust import Trust
-from cowork_jupyter.roles import RoleCatalog
 from cowork_jupyter.roles import catalog as plugins
-from cowork_jupyter.roles.catalog import MAX_ROLES, Declarations
-from cowork_jupyter.roles.declaration import MAX_SIZE
+from cowork_jupyter.roles.catalog import MAX_ROLES, MAX_SIZE, Declarations, RoleCatalog
 
 from .test_declaration import written
 
@@ -41,7 +39,7 @@ def trust(tmp_path: Path) -> Trust:
 def catalog(tmp_path: Path, trust: Trust) -> RoleCatalog:
     (tmp_path / "user").mkdir()
     made = RoleCatalog(tmp_path / "user", tmp_path / "workspace", trusts=trust.is_trusted)
-    trust.look_at(made.offers)
+    trust.add_finder(made.offers)
     return made
 
 
@@ -183,7 +181,7 @@ def test_links_out_of_the_workspace_are_not_followed(
     assert "statistician" in problem(catalog)
 
 
-def test_a_folder_that_is_a_link_out_of_the_workspace_is_not_followed(
+def test_folder_link_out_of_the_workspace_is_not_followed(
     catalog: RoleCatalog, folder: Path, trust: Trust, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
@@ -202,9 +200,7 @@ def test_a_folder_full_of_them_is_read_in_part(catalog: RoleCatalog, tmp_path: P
     assert len(catalog.problems()) == 2
 
 
-def test_a_name_that_nobody_has_is_refused_with_those_there_are(
-    catalog: RoleCatalog, tmp_path: Path
-) -> None:
+def test_unknown_role_is_refused_with_the_known_names(catalog: RoleCatalog, tmp_path: Path) -> None:
     declare(tmp_path / "user")
     with pytest.raises(InvalidInput, match=r"no 'king'\. Choose one of: planner, .*statistician"):
         catalog.chosen("king")

@@ -10,7 +10,7 @@ import pytest
 import cowork_jupyter
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole, Permission, RoleSpec
-from cowork_jupyter.roles.declaration import COLOURS, ICONS, RoleDeclaration
+from cowork_jupyter.roles.catalog import COLOURS, ICONS, RoleDeclaration
 
 JS = Path(cowork_jupyter.__file__).parent.parent / "js"
 STATISTICIAN: dict[str, object] = {

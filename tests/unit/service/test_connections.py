@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput
-from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.settings import BUILT_IN, Settings
 from cowork_jupyter.llm.chunks import ModelRequest
-from cowork_jupyter.policy import administrator
+from cowork_jupyter.policy import settings_file
 from cowork_jupyter.service.connections import Connections, CurrentModel
 from tests.scripted import ScriptedServer, text
 
@@ -200,7 +199,7 @@ def test_an_administrator_has_the_last_word_about_small_models_too(
 ) -> None:
     above = tmp_path / "administrator.json"
     above.write_text('{"models": ["qwen"]}')
-    monkeypatch.setattr(administrator, "is_beyond_user", lambda _: True)
+    monkeypatch.setattr(settings_file, "is_beyond_user", lambda _: True)
     connections = Connections(replace(settings, administrator_settings=(above,)))
     with pytest.raises(Forbidden, match="tiny"):
         connections.choose(connections.propose(URL, "qwen", small_model="tiny"))

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.errors import Forbidden, Unavailable
 from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.model_probe import HOW_TO_CONNECT
-from cowork_jupyter.policy import administrator
+from cowork_jupyter.policy import settings_file
 from cowork_jupyter.service import parts
 from cowork_jupyter.service.wiring import build_service
 
@@ -79,7 +79,7 @@ async def test_without_the_guide_a_model_is_asked_for(
 async def test_what_an_administrator_settles_reaches_every_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(administrator, "is_beyond_user", lambda path: True)
+    monkeypatch.setattr(settings_file, "is_beyond_user", lambda path: True)
     above = tmp_path / "administrator.json"
     said = {
         "permissions": {"deny": ["network(example.org)"]},
@@ -133,6 +133,6 @@ def test_what_providers_charge_counts_where_nobody_has_set_a_price(
     assert prices_of(tmp_path, currency="EUR") == {}, "they are in dollars"
     above = tmp_path / "administrator.json"
     above.write_text('{"prices": {"gpt-6-sol": {"input": 3, "output": 4, "as_of": "2026-11-01"}}}')
-    monkeypatch.setattr(administrator, "is_beyond_user", lambda _: True)
+    monkeypatch.setattr(settings_file, "is_beyond_user", lambda _: True)
     settled = prices_of(tmp_path, prices=mine, administrator_settings=(above,))
     assert settled["gpt-6-sol"] == Price(3, 4, "2026-11-01")

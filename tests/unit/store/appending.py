@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cowork_jupyter.domain.events import Event, EventData
+from cowork_jupyter.domain.events import Event, EventData, Notice
 from cowork_jupyter.domain.messages import Message
-from cowork_jupyter.domain.notices import Notice
 from cowork_jupyter.store import Store
 
 

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cowork_jupyter.domain.base_models import Data
 from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task
-from cowork_jupyter.domain.data import Data
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
-from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.messages import Message, MessageType, ToolCallData, ToolResultData
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
 from cowork_jupyter.store.recovery import ProcessLock

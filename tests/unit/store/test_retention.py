@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.cell_changes import CellChange
 from cowork_jupyter.domain.contexts import Context, Job, QueuedMessage, Task
+from cowork_jupyter.domain.effects import CellChange
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cowork_jupyter.domain.cell_changes import CellChange
 from cowork_jupyter.domain.contexts import (
     Context,
     Job,
@@ -21,11 +20,11 @@ from cowork_jupyter.domain.contexts import (
     Usage,
     WorkingTime,
 )
+from cowork_jupyter.domain.effects import CellChange
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
 from cowork_jupyter.domain.identity import new_id
-from cowork_jupyter.domain.message_data import ToolCallData
-from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
+from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart, ToolCallData
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import CheckpointRecord, Inquiry, InquiryKind, PlanRevision, Store

@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, Job, JobKind, StepStatus, Task
-from cowork_jupyter.domain.events import EventData, EventType, ReasoningStreamed, TextStreamed
+from cowork_jupyter.domain.events import (
+    EventData,
+    EventType,
+    ReasoningStreamed,
+    Restart,
+    TextStreamed,
+)
 from cowork_jupyter.domain.messages import Message, TextPart
-from cowork_jupyter.domain.notices import Restart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store
 

@@ -86,7 +86,7 @@ def test_over_long_path_of_short_names_is_refused(root: Path) -> None:
         read(root, "/".join(["name"] * 2000))
 
 
-def test_path_with_too_many_folders_is_refused_before_descriptors_run_out(root: Path) -> None:
+def test_too_deep_path_is_refused(root: Path) -> None:
     (root / "again").symlink_to("sub/../sub")
     assert read(root, "again/../" * 15 + "a.txt") == "inside"
     deep = root / "/".join("d" * 300)
@@ -109,7 +109,7 @@ def test_symlink_that_leads_outside_is_refused(root: Path, target: str) -> None:
         read(root, "link/secret.txt")
 
 
-def test_symlink_to_folder_and_dots_mean_what_the_system_means(root: Path) -> None:
+def test_dots_after_a_folder_link_are_resolved(root: Path) -> None:
     (root / "link").symlink_to("sub/deep")
     assert os.path.realpath(root / "link/../b.txt") == str(root.resolve() / "sub/b.txt")
     assert found_at(root, "link/../b.txt") == "sub/b.txt"

@@ -1,4 +1,4 @@
-"""Runs confined, by itself; prints the promises that it could break."""
+"""Runs confined, by itself; prints the guarantees that it could break."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from cowork_jupyter.agents.run.steering import queue_message
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.effects import FieldState, TableState
 from cowork_jupyter.domain.errors import Unavailable
-from cowork_jupyter.domain.message_data import Mention, TextData
+from cowork_jupyter.domain.messages import Mention, TextData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope

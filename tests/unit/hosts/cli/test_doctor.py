@@ -23,7 +23,7 @@ from cowork_jupyter.hosts.cli.installation import security_promises
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.llm.model_probe import FoundServer
 from cowork_jupyter.store import Store
-from cowork_jupyter.workspace.sandbox.promises import Powers
+from cowork_jupyter.workspace.sandbox.guarantees import SandboxCapabilities
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 from .terminals import run_here
@@ -199,8 +199,8 @@ def test_it_says_of_each_promise_whether_it_holds_here(
     assert any(line.startswith(f"✓ sandbox           {sandbox.kind}") for line in lines)
     told = lines[lines.index("") + 2 :]
     of_sandbox = [
-        *(f"✓ {text}" for text in sandbox.promises().values()),
-        *(f"✗ {text}" for text in sandbox.missing()),
+        *(f"✓ {text}" for text in sandbox.guarantees().values()),
+        *(f"✗ {text}" for text in sandbox.missing_guarantees()),
     ]
     assert told[: len(of_sandbox)] == of_sandbox
     assert any("Cowork's key" in line for line in told)
@@ -227,8 +227,10 @@ def test_without_a_sandbox_it_says_what_happens_instead_and_what_to_install(
 def test_a_network_for_every_command_is_a_promise_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    powers = Powers("landlock", 7, "user", seccomp=True, watches_sockets=True, root=False)
-    monkeypatch.setattr(Sandbox, "powers", powers)
+    capabilities = SandboxCapabilities(
+        "landlock", 7, "user", seccomp=True, watches_sockets=True, root=False
+    )
+    monkeypatch.setattr(Sandbox, "capabilities", capabilities)
     usual, open_ = kept(tmp_path), kept(tmp_path, sandbox_network="allow")
     assert usual["No command has network access unless you gave it to that call."]
     (text,) = [text for text, holds in open_.items() if not holds and "sandbox_network" in text]

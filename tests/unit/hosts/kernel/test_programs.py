@@ -12,7 +12,7 @@ from typing import Any
 import nbformat.v4
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.settings import BUILT_IN
 from tests.scripted import ScriptedServer, call, plan, text
 
 from .kernels import RECORD, VIEW

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
-from cowork_jupyter.domain.notices import Notice
+from cowork_jupyter.domain.events import Notice
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.parts.dask.cluster import Attempt, WorkerLost

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.message_data import Answer
-from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
+from cowork_jupyter.domain.messages import Answer, Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.llm.chunks import Conversation

@@ -102,7 +102,7 @@ def test_what_was_changed_is_not_trusted_any_more(
 ) -> None:
     trust = Trust(tmp_path / "trust.json", workspace)
     found = InstructionFinder(tmp_path / "user", workspace, trust.is_trusted)
-    trust.look_at(found.offers)
+    trust.add_finder(found.offers)
     file = write("AGENTS.md", "Use pandas.")
     assert names(found) == []
     assert trust.waiting() == [Offer("instructions", "AGENTS.md", "Use pandas.")]
@@ -207,7 +207,7 @@ def test_what_has_not_changed_is_not_listed_again(
     for folder in (workspace, file.parent):
         os.utime(folder, (1_000_000_000, 1_000_000_000))
     found.listing()
-    monkeypatch.setattr("cowork_jupyter.workspace.Place.entries", pytest.fail)
+    monkeypatch.setattr("cowork_jupyter.workspace.PathHandle.entries", pytest.fail)
     assert [one.text for one in found.listing().items] == ["A."]
     file.write_text("B.")
     assert [one.text for one in found.listing().items] == ["B."], "a changed file is"

@@ -109,7 +109,7 @@ class Place:
         self.user, self.shipped = folder / "user.json", folder / "w" / ".cowork" / "settings.json"
         self.shipped.parent.mkdir(parents=True)
         self.trust = Trust(folder / "trust.json", folder / "w")
-        self.trust.look_at(lambda: settings_offers(folder / "w"))
+        self.trust.add_finder(lambda: settings_offers(folder / "w"))
         self.servers = ConfiguredServers(folder / "w", self.user, self.trust)
 
     def write(self, file: Path, **content: Any) -> None:

@@ -23,7 +23,7 @@ def memory(tmp_path: Path) -> WorkspaceMemory:
     root.mkdir()
     trust = Trust(tmp_path / "trust.json", root)
     made = WorkspaceMemory(root, trust)
-    trust.look_at(made.offers)
+    trust.add_finder(made.offers)
     return made
 
 

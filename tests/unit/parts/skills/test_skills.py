@@ -239,7 +239,7 @@ def test_a_changed_script_asks_again(workspace: Path, tmp_path: Path) -> None:
     (made / "scripts" / "run.py").write_text("print(1)")
     trust = Trust(tmp_path / "trust.json", workspace)
     found = Skills(workspace, trusts=trust.is_trusted)
-    trust.look_at(found.offers)
+    trust.add_finder(found.offers)
     (offer,) = trust.offers()
     assert (offer.kind, offer.name) == ("skill", ".agents/skills/team")
     assert "How to team." in offer.detail

@@ -64,7 +64,7 @@ def only_shows(analysis: Analysis) -> bool:
 
 @thorough
 @given(st.one_of(st.text(), soup, globs, constructs))
-def test_no_text_makes_it_raise_and_what_does_not_parse_is_never_plain(text: str) -> None:
+def test_any_text_is_analysed_and_unparsable_is_not_plain(text: str) -> None:
     analysis = analyse(text)
     if not can_be_read(text):
         assert not analysis.plain

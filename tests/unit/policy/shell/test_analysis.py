@@ -193,7 +193,7 @@ def test_what_both_readers_understand_is_plain(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_PLAIN.values(), ids=NOT_PLAIN.keys())
-def test_what_the_shell_could_turn_into_something_else_is_not_plain(text: str) -> None:
+def test_expansions_are_not_plain(text: str) -> None:
     analysis = analyse(text)
     assert not analysis.plain
     assert all(doubt.endswith(".") for doubt in analysis.doubts)

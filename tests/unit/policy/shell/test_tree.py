@@ -19,7 +19,7 @@ class Listening:
         return self.real.parse(data)
 
 
-def test_the_parser_never_gets_characters_that_end_its_process(
+def test_parser_gets_no_characters_that_crash_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     listening = Listening()

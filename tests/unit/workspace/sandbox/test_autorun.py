@@ -54,7 +54,7 @@ def test_everything_is_found_wherever_it_is(tmp_path: Path) -> None:
     assert shared.path == str(tmp_path / "shared")
 
 
-def test_an_environment_is_not_closed_as_a_whole_where_it_is_the_workspace(tmp_path: Path) -> None:
+def test_workspace_that_is_an_environment_is_not_closed(tmp_path: Path) -> None:
     made(tmp_path, "pyvenv.cfg", "lib/python3.12/site-packages/x.py", "notebooks/.envrc")
     assert found(AutorunFinder(str(tmp_path)), tmp_path) == {
         "pyvenv.cfg": "settings",

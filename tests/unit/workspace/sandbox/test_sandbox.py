@@ -9,8 +9,12 @@ import pytest
 
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.workspace.sandbox import sandbox
+from cowork_jupyter.workspace.sandbox.guarantees import (
+    SandboxCapabilities,
+    guarantees,
+    missing_guarantees,
+)
 from cowork_jupyter.workspace.sandbox.landlock import handled_files, landlock_version
-from cowork_jupyter.workspace.sandbox.promises import Powers, missing, promises
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox, available_sandbox
 
 pytestmark = pytest.mark.process
@@ -55,67 +59,67 @@ def test_an_old_kernel_is_asked_only_for_what_it_knows(version: int, bits: int) 
     assert handled_files(version) == (1 << bits) - 1
 
 
-def powers(
+def capabilities(
     kind: str = "landlock",
     landlock: int = 7,
     own: bool = False,
     seccomp: bool = True,
     watches: bool = True,
-) -> Powers:
-    return Powers(kind, landlock, "user" if own else "", seccomp, watches, root=False)
+) -> SandboxCapabilities:
+    return SandboxCapabilities(kind, landlock, "user" if own else "", seccomp, watches, root=False)
 
 
 def test_nothing_is_promised_without_a_sandbox() -> None:
-    assert not promises(powers("none", 0), SETTINGS)
-    assert "every command asks" in missing(powers("none", 0))[0]
+    assert not guarantees(capabilities("none", 0), SETTINGS)
+    assert "every command asks" in missing_guarantees(capabilities("none", 0))[0]
 
 
 @pytest.mark.parametrize(("system", "remedy"), [("linux", "bubblewrap"), ("darwin", "Only Linux")])
 def test_only_what_would_help_is_advised(system: str, remedy: str) -> None:
-    (said,) = missing(powers("none", 0), system)
+    (said,) = missing_guarantees(capabilities("none", 0), system)
     assert remedy in said
     assert ("bubblewrap" in said) == (system == "linux")
 
 
 def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
-    assert missing(powers(own=True)) == []
+    assert missing_guarantees(capabilities(own=True)) == []
 
 
 @pytest.mark.parametrize(
     ("machine", "gap"),
     [
-        (powers(), "permissions and timestamps"),
-        (powers(), "it can write git's hooks and settings"),
-        (powers(), "packages of an environment in the workspace"),
-        (powers(landlock=2), "truncate files"),
-        (powers(landlock=1), "cannot move files between folders"),
-        (powers(landlock=5), "send signals"),
-        (powers(landlock=5, own=True), "send signals"),
-        (powers(landlock=5, own=True, watches=False), "abstract sockets"),
-        (powers("bubblewrap", 0), "abstract sockets"),
-        (powers("bubblewrap", 0), "local sockets of your other programs"),
-        (powers(own=True, watches=False), "local sockets of your other programs"),
-        (powers(seccomp=False), "only TCP is blocked"),
-        (powers(landlock=3, seccomp=False), "Network access cannot be blocked"),
+        (capabilities(), "permissions and timestamps"),
+        (capabilities(), "it can write git's hooks and settings"),
+        (capabilities(), "packages of an environment in the workspace"),
+        (capabilities(landlock=2), "truncate files"),
+        (capabilities(landlock=1), "cannot move files between folders"),
+        (capabilities(landlock=5), "send signals"),
+        (capabilities(landlock=5, own=True), "send signals"),
+        (capabilities(landlock=5, own=True, watches=False), "abstract sockets"),
+        (capabilities("bubblewrap", 0), "abstract sockets"),
+        (capabilities("bubblewrap", 0), "local sockets of your other programs"),
+        (capabilities(own=True, watches=False), "local sockets of your other programs"),
+        (capabilities(seccomp=False), "only TCP is blocked"),
+        (capabilities(landlock=3, seccomp=False), "Network access cannot be blocked"),
     ],
 )
-def test_what_is_missing_is_said(machine: Powers, gap: str) -> None:
-    assert any(gap in said for said in missing(machine))
+def test_what_is_missing_is_said(machine: SandboxCapabilities, gap: str) -> None:
+    assert any(gap in said for said in missing_guarantees(machine))
 
 
 def test_what_cannot_be_held_is_not_promised() -> None:
-    weak = " ".join(promises(powers(landlock=3, seccomp=False), SETTINGS).values())
+    weak = " ".join(guarantees(capabilities(landlock=3, seccomp=False), SETTINGS).values())
     assert "network" not in weak
     assert "signals" not in weak
     assert "sockets" not in weak
-    strong = " ".join(promises(powers(own=True), SETTINGS).values())
+    strong = " ".join(guarantees(capabilities(own=True), SETTINGS).values())
     assert all(word in strong for word in ("no network", "signals", "sockets"))
 
 
 def test_root_is_told_that_processes_are_not_counted() -> None:
-    root = Powers("landlock", 7, "root", seccomp=True, watches_sockets=True, root=True)
-    assert "processes" in " ".join(missing(root))
-    assert "processes" not in " ".join(promises(root, SETTINGS).values())
+    root = SandboxCapabilities("landlock", 7, "root", seccomp=True, watches_sockets=True, root=True)
+    assert "processes" in " ".join(missing_guarantees(root))
+    assert "processes" not in " ".join(guarantees(root, SETTINGS).values())
 
 
 @pytest.mark.parametrize(
@@ -129,7 +133,7 @@ def test_root_is_told_that_processes_are_not_counted() -> None:
         ("allow", False, True, False),
     ],
 )
-def test_who_only_looks_has_no_network_and_the_others_as_configured(
+def test_read_only_roles_have_no_network(
     choice: str, may_write: bool, asked: bool, allowed: bool
 ) -> None:
     settings = Settings(workspace=Path("/ws"), data_dir=Path("/d"), sandbox_network=choice)  # type: ignore[arg-type]

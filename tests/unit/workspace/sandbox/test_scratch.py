@@ -51,7 +51,7 @@ def test_closing_leaves_nothing(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(place: Path) -> None:
+def test_sweep_removes_folders_of_killed_processes(place: Path) -> None:
     left = _left_behind(place)
     made = Scratch()
     sweep({place}, AT_ONCE)
@@ -72,7 +72,7 @@ def test_making_one_sweeps(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     made.close()
 
 
-def test_a_new_folder_may_not_be_locked_yet_and_others_are_not_ours(place: Path) -> None:
+def test_sweep_leaves_new_and_foreign_folders(place: Path) -> None:
     new = place / "cowork-scratch-new"
     new.mkdir()
     elsewhere = place / "elsewhere"

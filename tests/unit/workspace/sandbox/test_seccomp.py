@@ -8,8 +8,9 @@ import struct
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.refused_calls import REFUSED_CALLS, RefusedCall
 from cowork_jupyter.workspace.sandbox.seccomp import (
+    REFUSED_CALLS,
+    RefusedCall,
     allowed_families,
     filter_program,
     seccomp_works_here,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput, NotFound
-from cowork_jupyter.workspace import Place, Workspace
+from cowork_jupyter.workspace import PathHandle, Workspace
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
-def at(workspace: Workspace, path: str, **options: bool) -> Place:
+def at(workspace: Workspace, path: str, **options: bool) -> PathHandle:
     return workspace.locate(path, **options)
 
 

@@ -1,14 +1,17 @@
-"""Which paths commands may see and change, and which they must not; homes are in `home.py`.
+"""Which paths commands may see and change, and which they must not.
 
 Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed by
 itself: `split_around` finds those. The folder that is split that way can still be listed.
+
+Lists of secrets are never complete: every tool keeps its keys somewhere else. So homes are closed,
+and `NEEDED` is the list of what is open in them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,7 +46,7 @@ START_UP_FILES = (
 
 
 @dataclass(frozen=True)
-class Places:
+class PathAccess:
     """Paths on this machine for commands of one workspace, all resolved."""
 
     root: str
@@ -66,7 +69,7 @@ class Places:
         """Paths, and for each whether it is a split folder that may only be listed."""
         yield from split_around("/", self.hidden)
         for path in self.needed:
-            if any(is_inside(path, place) for place in self.hidden):
+            if is_inside_any(path, self.hidden):
                 yield from split_around(path, self.hidden_below(path))
 
     def hidden_below(self, folder: str) -> tuple[str, ...]:
@@ -82,14 +85,14 @@ class Places:
             yield from split_around(path, (self.root, *self.hidden_below(path), *self.protected))
 
 
-def find_places(
+def find_path_access(
     root: str,
     homes: Sequence[str],
     private: Sequence[str],
     programs: Sequence[str],
     state: Sequence[str] = (),
     at_home: Mapping[str, str] | None = None,
-) -> Places:
+) -> PathAccess:
     """Inspect the machine. `private` is what must not be read wherever it is, such as our records.
 
     Homes are hidden but for what is `at_home`.
@@ -113,7 +116,7 @@ def find_places(
         for path in start_up
         if any(is_inside(path, place) and path != place for place in (root, *own))
     ]
-    return Places(
+    return PathAccess(
         root,
         tuple(hidden),
         tuple(kept),
@@ -138,6 +141,10 @@ def private_paths(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
 def is_inside(path: str, folder: str) -> bool:
     """Whether the path is the folder or below it, by whole components."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_inside_any(path: str, folders: Iterable[str]) -> bool:
+    return any(is_inside(path, folder) for folder in folders)
 
 
 def split_around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -172,3 +179,104 @@ def needed_in_run() -> list[str]:
 
 def _real(paths: Sequence[str]) -> list[str]:
     return sorted({os.path.realpath(path) for path in paths})
+
+
+NEEDED = (
+    # Programs and packages, and the versions that version managers keep
+    *(".local/bin", ".local/lib", ".local/share/uv/python", ".local/share/uv/tools"),
+    *(".local/share/pipx/venvs", ".local/pipx/venvs", ".local/share/virtualenvs", ".virtualenvs"),
+    *(".pyenv", ".nvm", ".rbenv", ".asdf/installs", ".asdf/shims", ".sdkman/candidates", ".volta"),
+    *("miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs", ".conda/pkgs"),
+    *(".rustup/toolchains", ".rustup/settings.toml", ".cargo/bin", ".cargo/registry", "go/pkg"),
+    *(".juliaup", ".julia/packages", ".julia/artifacts", ".julia/compiled", ".julia/registries"),
+    *("R", ".m2/repository", ".gradle/caches", ".npm/_cacache", ".nix-profile"),
+    *(".local/share/jupyter/kernels", ".local/share/jupyter/nbconvert"),
+    # Caches, and data sets that libraries fetch
+    *(".cache/pip", ".cache/uv", ".cache/matplotlib", ".cache/ms-playwright", ".cache/torch"),
+    *(".cache/huggingface/hub", ".cache/huggingface/datasets", ".cache/yarn", ".cache/go-build"),
+    *("nltk_data", "scikit_learn_data", "seaborn-data", ".keras/datasets", ".keras/models"),
+    # Looks and languages
+    *(".fonts", ".local/share/fonts", ".config/fontconfig", ".cache/fontconfig"),
+    *(".config/matplotlib", ".config/locale.conf", ".local/share/locale"),
+    *(".config/git/ignore", ".config/git/attributes"),
+)  # fmt: skip
+
+_PATHS = (
+    *("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH"),
+    *("R_HOME", "R_LIBS", "R_LIBS_USER", "JULIA_DEPOT_PATH", "JAVA_HOME", "SPARK_HOME"),
+    *("CUDA_HOME", "PKG_CONFIG_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+)  # fmt: skip
+"""Variables that commands inherit and that name what they need."""
+_INSTALLATION = ("bin", "lib", "lib64", "libexec", "include", "share", "ssl", "conda-meta")
+_OF_ENVIRONMENT = "pyvenv.cfg"
+
+
+def find_homes(environment: Mapping[str, str]) -> list[str]:
+    """The user's home first, then those of others, which root could read too."""
+    own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
+    with contextlib.suppress(OSError), os.scandir("/home") as entries:
+        own += [entry.path for entry in entries if entry.is_dir()]
+    resolved = dict.fromkeys(os.path.realpath(home) for home in own if home)
+    return [home for home in resolved if home != "/"]
+
+
+def shared_folders(homes: Iterable[str]) -> set[str]:
+    """Where many programs keep what is theirs, so that none of them can call it its own."""
+    names = ("", "/.config", "/.local", "/.local/share", "/.local/state", "/.cache")
+    return {f"{home}{name}" for home in homes for name in names}
+
+
+def needed_at_home(
+    homes: Sequence[str],
+    environment: Mapping[str, str],
+    program: str,
+    added: Iterable[str],
+) -> dict[str, str]:
+    """What a program needs of homes, and what the user has `added`: each path, and where it leads.
+
+    Nothing that has a whole home in it.
+    """
+    named = [path for name in _PATHS for path in environment.get(name, "").split(os.pathsep)]
+    wanted = [f"{homes[0]}/{name}" for name in NEEDED] if homes else []
+    wanted += [*filter(os.path.isabs, named), *_installation_of(program, homes)]
+    for folder in environment.get("PATH", "").split(os.pathsep):
+        wanted += _around(folder, homes)
+    wanted += [os.path.normpath(os.path.expanduser(path)) for path in added]  # noqa: PTH111
+    resolved = {path: os.path.realpath(path) for path in sorted(wanted)}
+    return {
+        path: real
+        for path, real in resolved.items()
+        if _exists_in(homes, path, real) and not any(is_inside(home, real) for home in homes)
+    }
+
+
+def _exists_in(homes: Sequence[str], path: str, real: str) -> bool:
+    inside = any(is_inside(either, home) for home in homes for either in (path, real))
+    return inside and os.path.exists(real)  # noqa: PTH110
+
+
+def _installation_of(program: str, homes: Sequence[str]) -> Iterator[str]:
+    """A program, and the installation that it belongs to, by its name and where that leads."""
+    for path in dict.fromkeys((program, os.path.realpath(program))):
+        yield path
+        yield from _around(os.path.dirname(path), homes)  # noqa: PTH120
+
+
+def _around(programs: str, homes: Sequence[str]) -> Iterator[str]:
+    """What belongs to a folder of programs; the folder above it may hold anything, such as keys."""
+    prefix = os.path.dirname(programs)  # noqa: PTH120
+    if os.path.isdir(f"{prefix}/lib") and prefix not in shared_folders(homes):  # noqa: PTH112
+        yield from (f"{prefix}/{name}" for name in (*_INSTALLATION, _OF_ENVIRONMENT))
+
+
+def closed_parts(home: str, kept: Sequence[str], *, is_open: bool) -> Iterator[str]:
+    """What a name with a dot in a home leads to, without what is kept of it.
+
+    Only what is elsewhere, unless the home `is_open` because it is in the workspace.
+    """
+    with contextlib.suppress(OSError), os.scandir(home) as entries:
+        for path in [os.path.realpath(entry) for entry in entries if entry.name.startswith(".")]:
+            if is_inside(path, home) and is_open:
+                yield from (part for part, is_split in split_around(path, kept) if not is_split)
+            elif not is_inside(path, home) and not any(is_inside(place, path) for place in kept):
+                yield path

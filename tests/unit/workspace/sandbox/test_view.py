@@ -1,4 +1,4 @@
-"""The command line for bubblewrap; where it is installed, tests/security tries it."""
+"""The mounts of a command, and the command line for bubblewrap; tests/security tries both."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.bubblewrap import bwrap_command
-from cowork_jupyter.workspace.sandbox.namespaces import Bind
-from cowork_jupyter.workspace.sandbox.places import find_places
+from cowork_jupyter.workspace.sandbox.confine import Bind
+from cowork_jupyter.workspace.sandbox.path_access import find_path_access
 from cowork_jupyter.workspace.sandbox.scratch import Scratch
-from cowork_jupyter.workspace.sandbox.view import mounts, read_only_mounts
+from cowork_jupyter.workspace.sandbox.view import bwrap_command, mounts, read_only_mounts
 
 pytestmark = pytest.mark.process
 
@@ -55,7 +54,7 @@ def test_the_workspace_is_writable_only_for_those_who_may(tmp_path: Path) -> Non
     root = tmp_path / "ws"
     (root / "data").mkdir(parents=True)
     scratch = Scratch()
-    places = find_places(str(root), ["/nobody"], [str(root / "data")], [])
+    places = find_path_access(str(root), ["/nobody"], [str(root / "data")], [])
     for may_write in (True, False):
         found = {bind.target: bind for bind in mounts(may_write, places, scratch)}
         assert found[str(root)].writable is may_write
@@ -66,7 +65,7 @@ def test_the_workspace_is_writable_only_for_those_who_may(tmp_path: Path) -> Non
     scratch.close()
 
 
-def test_what_runs_later_is_read_only_and_the_repository_stays_in_its_place(
+def test_start_up_files_are_read_only_and_the_repository_stays(
     tmp_path: Path,
 ) -> None:
     for name in (".git/hooks", ".jupyter/x", "sub/.git/hooks"):

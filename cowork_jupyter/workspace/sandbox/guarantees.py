@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...domain.settings import Settings
-from .namespaces import Namespaces
+from .confine import Namespaces
 
 
 @dataclass(frozen=True)
-class Powers:
+class SandboxCapabilities:
     kind: str
     landlock: int
     """ABI version; 0 without."""
@@ -41,7 +41,7 @@ class Powers:
         return self.own_sockets_only if self.own_mounts else self.seccomp
 
 
-Promised = Literal[
+Guarantee = Literal[
     "outside",
     "tester",
     "home",
@@ -58,12 +58,12 @@ Promised = Literal[
 ]
 
 
-def promises(powers: Powers, settings: Settings) -> dict[Promised, str]:
-    if powers.kind == "none":
+def guarantees(capabilities: SandboxCapabilities, settings: Settings) -> dict[Guarantee, str]:
+    if capabilities.kind == "none":
         return {}
-    all_of_them = settings.sandbox_network == "deny"
-    whose = "Commands have" if all_of_them else "Commands of the tester have"
-    said: dict[Promised, tuple[str, bool]] = {
+    denied = settings.sandbox_network == "deny"
+    whose = "Commands have" if denied else "Commands of the tester have"
+    claims: dict[Guarantee, tuple[str, bool]] = {
         "outside": (
             "Commands write only to the workspace and to a private temporary folder.",
             True,
@@ -81,12 +81,12 @@ def promises(powers: Powers, settings: Settings) -> dict[Promised, str]:
         "ends": ("Nothing a command starts outlives the command or the server.", True),
         "signals": (
             "Commands cannot send signals to other programs.",
-            powers.own_mounts or powers.landlock >= 6,
+            capabilities.own_mounts or capabilities.landlock >= 6,
         ),
-        "network": (f"{whose} no network access.", powers.no_network),
+        "network": (f"{whose} no network access.", capabilities.no_network),
         "sockets": (
             "Commands cannot reach other programs' local sockets, wherever they are.",
-            powers.hides_sockets,
+            capabilities.hides_sockets,
         ),
         "start_up": (
             "No command leaves anything behind that would run later, outside the sandbox: when it "
@@ -96,16 +96,16 @@ def promises(powers: Powers, settings: Settings) -> dict[Promised, str]:
         ),
         "read_only": (
             "While it runs, those of them that exist are read-only.",
-            powers.own_mounts,
+            capabilities.own_mounts,
         ),
         "memory": ("Memory, file size and core dumps are limited.", True),
-        "processes": ("The number of processes is limited.", not powers.root),
+        "processes": ("The number of processes is limited.", not capabilities.root),
     }
-    return {name: text for name, (text, holds) in said.items() if holds}
+    return {name: text for name, (text, holds) in claims.items() if holds}
 
 
-def missing(powers: Powers, system: str = sys.platform) -> list[str]:
-    if powers.kind == "none":
+def missing_guarantees(capabilities: SandboxCapabilities, system: str = sys.platform) -> list[str]:
+    if capabilities.kind == "none":
         remedy = (
             "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
             if system == "linux"
@@ -115,39 +115,39 @@ def missing(powers: Powers, system: str = sys.platform) -> list[str]:
             "This machine has no sandbox, so every command asks, each time, the tester can run "
             f"none, and code runs only in your kernel. {remedy}"
         ]
+    own_mounts = capabilities.own_mounts
+
+    def landlock_before(version: int) -> bool:
+        return capabilities.kind == "landlock" and capabilities.landlock < version
+
+    def too_old(version: int) -> bool:
+        """Whether Landlock is too old, and there are no mounts to make up for it."""
+        return landlock_before(version) and not own_mounts
+
     gaps = {
         "Commands can change the permissions and timestamps of files elsewhere, but not their "
         "contents: this system does not give them their own mounts "
-        "(needs user namespaces).": not powers.own_mounts,
+        "(needs user namespaces).": not own_mounts,
         "While a command runs, it can write git's hooks and settings, editors' tasks, .cowork and "
-        "the like; these are restored when it ends.": not powers.own_mounts,
+        "the like; these are restored when it ends.": not own_mounts,
         "Commands can change programs and packages of an environment in the workspace; only what "
-        "Python runs when it starts (.pth and the like) is restored.": not powers.own_mounts,
+        "Python runs when it starts (.pth and the like) is restored.": not own_mounts,
         "Commands can read and change the shared memory of your other programs "
-        "(needs user namespaces).": not powers.own_mounts,
-        "Commands can truncate files elsewhere (needs Linux 6.2).": _old(powers, 3),
-        "Commands cannot move files between folders (needs Linux 5.19).": _only_landlock(powers, 2),
-        "Commands can send signals to your other programs (needs Linux 6.12).": _old(powers, 6)
-        or (powers.own_mounts and _only_landlock(powers, 6)),
-        "Without network access, only TCP is blocked (needs seccomp).": not powers.no_network
-        and powers.landlock >= 4,
-        "Network access cannot be blocked (needs Linux 6.7).": not powers.no_network
-        and powers.landlock < 4,
+        "(needs user namespaces).": not own_mounts,
+        "Commands can truncate files elsewhere (needs Linux 6.2).": too_old(3),
+        "Commands cannot move files between folders (needs Linux 5.19).": landlock_before(2),
+        "Commands can send signals to your other programs (needs Linux 6.12).": too_old(6)
+        or (own_mounts and landlock_before(6)),
+        "Without network access, only TCP is blocked (needs seccomp).": not capabilities.no_network
+        and capabilities.landlock >= 4,
+        "Network access cannot be blocked (needs Linux 6.7).": not capabilities.no_network
+        and capabilities.landlock < 4,
         "Commands can reach local sockets of your other programs outside /run and /tmp "
-        "(needs Landlock, user namespaces and Linux 5.19).": not powers.hides_sockets,
+        "(needs Landlock, user namespaces and Linux 5.19).": not capabilities.hides_sockets,
         "Commands with network access can reach abstract sockets, such as X11's.": (
-            not powers.hides_sockets and powers.landlock < 6
+            not capabilities.hides_sockets and capabilities.landlock < 6
         ),
         "The number of processes is not limited, because root has no such limit. "
-        "Run Jupyter as another user.": powers.root,
+        "Run Jupyter as another user.": capabilities.root,
     }
     return [what for what, is_so in gaps.items() if is_so]
-
-
-def _only_landlock(powers: Powers, version: int) -> bool:
-    return powers.kind == "landlock" and powers.landlock < version
-
-
-def _old(powers: Powers, version: int) -> bool:
-    """Whether Landlock is too old, and there are no mounts to make up for it."""
-    return _only_landlock(powers, version) and not powers.own_mounts

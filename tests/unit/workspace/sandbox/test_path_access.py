@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.workspace.sandbox.home import closed_parts, find_homes, needed_at_home
-from cowork_jupyter.workspace.sandbox.places import (
+from cowork_jupyter.workspace.sandbox.path_access import (
+    closed_parts,
     devices,
-    find_places,
+    find_homes,
+    find_path_access,
     is_inside,
+    needed_at_home,
     split_around,
 )
 
@@ -33,7 +35,7 @@ def test_inside_is_by_whole_names() -> None:
     assert is_inside("/anything", "/")
 
 
-def test_what_is_beside_a_hole_is_named_and_the_folder_only_listed(tmp_path: Path) -> None:
+def test_split_folder_is_only_listed(tmp_path: Path) -> None:
     root = make(tmp_path, "a/x", "b/secret/key", "b/open", "c")
     parts = dict(split_around(root, [f"{root}/b/secret"]))
     assert parts == {
@@ -64,7 +66,7 @@ def test_symlinks_beside_a_hole_are_not_followed(tmp_path: Path) -> None:
 def test_a_home_is_closed_but_for_what_is_needed(tmp_path: Path) -> None:
     home = make(tmp_path / "home", ".ssh/id", "notes", ".cache/pip/a", ".local/lib/p.py")
     at_home = needed_at_home([home], {}, "/bin/sh", [])
-    places = find_places("/srv/ws", [home], [], [], at_home=at_home)
+    places = find_path_access("/srv/ws", [home], [], [], at_home=at_home)
     assert places.homes == (home,)
     readable = dict(places.readable())
     assert readable[f"{home}/.cache/pip"] is readable[f"{home}/.local/lib"] is False
@@ -105,23 +107,23 @@ def test_names_with_a_dot_in_a_home_that_is_the_workspace(tmp_path: Path) -> Non
 
 def test_a_workspace_inside_a_hidden_folder_stays_readable(tmp_path: Path) -> None:
     data = make(tmp_path / "data", "ws/a", "cowork.sqlite")
-    places = find_places(f"{data}/ws", ["/nobody"], [data, f"{data}/cowork.sqlite"], [])
+    places = find_path_access(f"{data}/ws", ["/nobody"], [data, f"{data}/cowork.sqlite"], [])
     assert data not in places.hidden
     assert f"{data}/cowork.sqlite" in places.hidden
     assert dict(places.readable())[f"{data}/ws"] is False
 
 
-def test_start_up_files_are_protected_where_the_workspace_is_a_home(tmp_path: Path) -> None:
+def test_start_up_files_are_protected_in_a_home_workspace(tmp_path: Path) -> None:
     home = make(tmp_path / "home", ".bashrc", "work/x")
-    places = find_places(home, [home], [], [])
+    places = find_path_access(home, [home], [], [])
     assert places.holds_home
     writable = [path for path, is_split in places.writable_parts() if not is_split]
     assert writable == [f"{home}/work"]
 
 
-def test_start_up_files_in_an_ordinary_workspace_are_files_like_others(tmp_path: Path) -> None:
+def test_start_up_files_are_plain_in_other_workspaces(tmp_path: Path) -> None:
     root = make(tmp_path / "ws", ".bashrc")
-    places = find_places(root, ["/nobody"], [], [])
+    places = find_path_access(root, ["/nobody"], [], [])
     assert not places.holds_home
     assert places.protected == ()
 
@@ -138,11 +140,11 @@ def test_disks_are_not_among_the_devices() -> None:
     )
 
 
-def test_what_is_a_programs_own_is_opened_without_the_workspace_and_secrets(tmp_path: Path) -> None:
+def test_state_of_a_program_excludes_workspace_and_secrets(tmp_path: Path) -> None:
     home = make(tmp_path / "home", "work/ws/a", "work/tools/b", ".codex/auth", ".agent/.ssh/x")
     root = f"{home}/work/ws"
     own = [f"{home}/work", f"{home}/.codex"]
-    places = find_places(root, [home], [f"{home}/.codex/private"], [], own)
+    places = find_path_access(root, [home], [f"{home}/.codex/private"], [], own)
     assert dict(places.state_parts()) == {
         f"{home}/work": True,
         f"{home}/work/tools": False,
@@ -150,4 +152,4 @@ def test_what_is_a_programs_own_is_opened_without_the_workspace_and_secrets(tmp_
         f"{home}/.codex/auth": False,
     }
     assert f"{home}/.codex/auth" in dict(places.readable())
-    assert f"{home}/.codex" not in dict(find_places(root, [home], [], []).readable())
+    assert f"{home}/.codex" not in dict(find_path_access(root, [home], [], []).readable())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.domain.cell_changes import CellChange, CellText
+from cowork_jupyter.domain.effects import CellChange, CellText
 
 
 def text(source: str | None) -> CellText | None:
@@ -22,7 +22,7 @@ def change(before: str | None, after: str | None, **more: object) -> CellChange:
         (("a", "b"), ("b", None), ("a", None)),
     ],
 )
-def test_edits_of_one_cell_are_one_change_from_the_first_to_the_last(
+def test_edits_of_one_cell_are_one_change(
     first: tuple[str, str], second: tuple[str, str], expected: tuple[str, str]
 ) -> None:
     old = change(*first)
@@ -37,7 +37,7 @@ def test_what_is_put_back_leaves_nothing_to_decide(there: str | None) -> None:
     assert settled.decision == "revert"
 
 
-def test_a_change_on_top_of_the_users_own_goes_back_no_further_than_to_that() -> None:
+def test_revert_keeps_the_users_own_edit() -> None:
     old = change("a", "b")
     settled, new = old.followed_by(change("b and mine", "c"))
     assert (settled.id, settled.decision) == (old.id, "accept")

@@ -8,12 +8,11 @@ import pytest
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.call_parts import decompose
-from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, decide_call
-from cowork_jupyter.policy.grant import Grant
+from cowork_jupyter.policy.calls import decompose
+from cowork_jupyter.policy.decision import DecidedCall, DecisionContext, Grant, decide_call
 from cowork_jupyter.policy.paths import AnchorDirs
-from cowork_jupyter.policy.pins import Pins
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
+from cowork_jupyter.policy.trust import Pins
 
 TOOL = "mcp__db__query"
 THEN, NOW = "a" * 32, "b" * 32
@@ -66,7 +65,7 @@ def test_always_offers_a_rule_about_exactly_what_was_shown(pins: Pins) -> None:
 
 
 @pytest.mark.parametrize("text", [TOOL, "mcp__db", "mcp__*", "*"])
-def test_a_rule_without_a_fingerprint_counts_until_the_tool_changes(pins: Pins, text: str) -> None:
+def test_rule_without_fingerprint_counts_until_the_tool_changes(pins: Pins, text: str) -> None:
     assert decided(pins, allow(text)).effect is Effect.ALLOW
     pins.pin(TOOL, NOW)
     assert decided(pins, allow(text)).effect is Effect.ALLOW
@@ -76,13 +75,13 @@ def test_a_rule_without_a_fingerprint_counts_until_the_tool_changes(pins: Pins, 
     assert "has changed since you allowed it" in made.because[0]
 
 
-def test_a_changed_tool_runs_unasked_only_by_a_rule_about_its_new_form(pins: Pins) -> None:
+def test_changed_mcp_tool_needs_a_rule_for_its_new_form(pins: Pins) -> None:
     pins.pin(TOOL, THEN)
     assert decided(pins, allow(f"{TOOL}(={THEN})")).effect is Effect.ASK
     assert decided(pins, allow(f"{TOOL}(={NOW})")).effect is Effect.ALLOW
 
 
-def test_what_the_user_says_only_reads_asks_once_and_again_when_it_changed(pins: Pins) -> None:
+def test_mcp_tool_asks_once_and_again_when_changed(pins: Pins) -> None:
     planner = AgentRole.PLANNER
     assert decided(pins, permissions=READS, role=planner).effect is Effect.ASK
     pins.pin(TOOL, NOW)
@@ -108,8 +107,8 @@ def test_pins_are_kept_and_seen_by_others(pins: Pins, tmp_path: Path) -> None:
     other.pin(TOOL, NOW, "Runs a query.")
     assert pins.look_up(TOOL, NOW).state == "same"
     assert pins.look_up(TOOL, THEN).state == "changed"
-    assert pins.words(TOOL) == "Runs a query."
-    assert pins.words("mcp__db__other") == ""
+    assert pins.description(TOOL) == "Runs a query."
+    assert pins.description("mcp__db__other") == ""
 
 
 def test_a_broken_file_pins_nothing(tmp_path: Path) -> None:

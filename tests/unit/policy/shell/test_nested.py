@@ -104,21 +104,21 @@ WRAPPED = [
 
 @pytest.mark.parametrize("text", WRAPPED)
 def test_a_denied_command_is_seen_through_what_wraps_it(text: str) -> None:
-    hidden = [argv for command in analyse(text).commands for argv in command.hidden]
-    assert any(matches_prefix(argv, ("rm", "x")) for argv in hidden)
+    nested = [argv for command in analyse(text).commands for argv in command.nested]
+    assert any(matches_prefix(argv, ("rm", "x")) for argv in nested)
 
 
 def test_git_is_seen_without_its_own_flags() -> None:
     (command,) = analyse("git -C a -c b=c --no-pager push origin").commands
-    assert ("git", "push", "origin") in command.hidden
+    assert ("git", "push", "origin") in command.nested
 
 
 @pytest.mark.parametrize(
     "text", ["timeout 5 grep -r rm .", "sudo echo rm", "env A=rm ls", "env ls -S rm", "echo rm x"]
 )
-def test_words_that_are_only_arguments_are_not_taken_for_commands(text: str) -> None:
+def test_arguments_are_not_taken_for_commands(text: str) -> None:
     (command,) = analyse(text).commands
-    assert not any(argv[0] == "rm" for argv in command.hidden)
+    assert not any(argv[0] == "rm" for argv in command.nested)
 
 
 def test_more_than_is_looked_at_is_a_doubt() -> None:

@@ -1,12 +1,83 @@
-"""Git runs without asking only where the repository's own settings start nothing."""
+"""What a command comes across on the disk: files that a search reads, and settings of git."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.policy.repository import ELSEWHERE, HOOK, PROGRAMS, doubt_about_git
+from cowork_jupyter.policy import disk_facts
+from cowork_jupyter.policy.disk_facts import (
+    ELSEWHERE,
+    HOOK,
+    PROGRAMS,
+    doubt_about_git,
+    tree_read_by,
+)
+from cowork_jupyter.policy.paths import AnchorDirs
+from cowork_jupyter.policy.shell import analyse
+
+
+@pytest.fixture
+def anchors(tmp_path: Path) -> AnchorDirs:
+    for name in ("a.py", ".env", "sub/b.py", "sub/.hidden/c"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "link").symlink_to("/etc/hosts")
+    return AnchorDirs.of(tmp_path)
+
+
+def found(anchors: AnchorDirs, line: str) -> set[str] | None:
+    (command,) = analyse(line).commands
+    tree = tree_read_by(command, anchors.root, anchors)
+    if tree is None:
+        return None
+    return {os.path.relpath(one.spelled, anchors.root) for one in tree.files}
+
+
+ALL = {"a.py", ".env", "sub/b.py", "sub/.hidden/c"}
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("grep -r x .", ALL),
+        ("grep -rn x", ALL),
+        ("grep --recursive x sub", {"sub/b.py", "sub/.hidden/c"}),
+        ("grep -d recurse x .", ALL),
+        ("rg x", {"a.py", "sub/b.py"}),
+        ("rg --hidden x", ALL),
+        ("rg -uu x sub", {"sub/b.py", "sub/.hidden/c"}),
+        ("diff -r . sub", ALL),
+        ("timeout 5 grep -r x .", ALL),
+        ("grep -R x .", {*ALL, "link"}),
+        ("grep x a.py", None),
+        ("diff a.py .env", None),
+        ("cat a.py", None),
+    ],
+)
+def test_the_files_that_a_command_comes_across(
+    anchors: AnchorDirs, line: str, files: set[str] | None
+) -> None:
+    assert found(anchors, line) == files
+
+
+def test_large_folder_is_incomplete(anchors: AnchorDirs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_facts, "MAX_FILES", 2)
+    (command,) = analyse("grep -r x .").commands
+    tree = tree_read_by(command, anchors.root, anchors)
+    assert tree is not None
+    assert not tree.complete
+    assert len(tree.files) == 2
+
+
+def test_a_folder_that_cannot_be_read_is_left_out(anchors: AnchorDirs) -> None:
+    (command,) = analyse("grep -r x nowhere").commands
+    tree = tree_read_by(command, f"{anchors.root}/nowhere", anchors)
+    assert tree is not None
+    assert tree.files == ()
+
 
 USUAL = """
 [core]
@@ -37,7 +108,7 @@ def test_the_usual_settings_start_nothing(repository: Path) -> None:
     assert doubt_about_git(str(repository / "sub")) is None
 
 
-def test_where_there_is_no_repository_there_is_nothing_to_doubt(tmp_path: Path) -> None:
+def test_no_repository_no_doubt(tmp_path: Path) -> None:
     assert doubt_about_git(str(tmp_path)) is None
 
 

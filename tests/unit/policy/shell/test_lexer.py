@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.policy.shell.words import Quirk, whole_word
+from cowork_jupyter.policy.shell.lexer import Quirk, whole_word
 
 LITERAL = {
     "a": "a",
