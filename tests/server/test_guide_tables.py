@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.parts.guide import planner
+from cowork_jupyter.parts.guide import agent
 from cowork_jupyter.parts.guide.answers import answer
 from cowork_jupyter.parts.guide.model import NAME, GuideModel
 from cowork_jupyter.parts.guide.request import Request
@@ -39,7 +39,7 @@ async def test_a_dataframe_is_a_table_and_is_computed_with(
             [*lines, answer(script, Request("aggregate", table, ("n",), groups=("town",)))]
         )
 
-    monkeypatch.setattr(planner, "plan", plan)
+    monkeypatch.setattr(agent, "plan", plan)
     (extension,) = place.app.extension_manager.extension_apps["cowork_jupyter"]
     service = extension.service
     service.factory.llm.model = GuideModel()

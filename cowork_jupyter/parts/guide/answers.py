@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
 from typing import Any
 
 from . import in_scratch
 from .code import Choices, cells_for
-from .facts import printed_objects, scratch_call, style_in_scratch
+from .heads import run_in_scratch, style_in_scratch
 from .reading import step_title
 from .request import Request
-from .script import Call, Script
+from .script import Script
 from .tables import Table, is_key
 from .texts import format_number, sign
 
@@ -38,11 +37,8 @@ def answer(script: Script, request: Request) -> str:
         return ""
     if request.verb == "columns":
         return _titled(request, [_columns(request.table)])
-    if not script.has_tools("run_code"):
-        return ""
     for choices in (Choices(), Choices(coerce=True)):
-        result = script.look_all([_computation(script, request, choices)])[0]
-        results = printed_objects(result.text) if result.ok else []
+        results = _results(script, request, choices)
         if results and not _has_text_sums(request, results):
             is_share = request.aggregate == "share"
             filled = [result for result in results if result.get("count", 1)] or results[:1]
@@ -61,20 +57,16 @@ def _has_text_sums(request: Request, results: Sequence[dict[str, Any]]) -> bool:
     return any(isinstance(value, str) for value in found)
 
 
-def _computation(script: Script, request: Request, choices: Choices) -> Call:
-    """The cells that a notebook would get, within a function: scratch keeps no names of them."""
+def _results(script: Script, request: Request, choices: Choices) -> list[dict[str, Any]]:
+    """Of the cells that a notebook would get."""
     tables = [request.table] if request.table.is_variable else []
     cells = cells_for(request, style_in_scratch(script, tables), choices)
-    imports = dict.fromkeys(line for cell in cells for line in cell.imports)
     lines = ["results = []"]
     for cell in cells:
         lines += [cell.body] if cell.body else []
         lines += [f"results.append({cell.result})"] if cell.result else []
-    body = indent("\n".join([*lines, "return results"]), "    ")
-    code = "\n".join(
-        [*imports, f"\ndef answer():\n{body}\n", f"show_results(answer(), {_MAX_ROWS})"]
-    )
-    return scratch_call(code, in_scratch.show_results, [table.path for table in tables])
+    lines.append(f"show_results(results, {_MAX_ROWS})")
+    return run_in_scratch(script, tables, in_scratch.show_results, cells, lines)
 
 
 def _titled(request: Request, parts: Sequence[str]) -> str:

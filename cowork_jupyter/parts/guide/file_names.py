@@ -35,6 +35,24 @@ def comparable(text: str) -> str:
     return unicodedata.normalize("NFC", spelled(text).casefold())
 
 
+def without_dots(path: str) -> str:
+    return re.sub(r"^(?:\.{1,2}/)+", "", path)
+
+
+def missing_paths(text: str, files: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Paths with these suffixes that a text names, and that are none of the files."""
+    endings = "|".join(suffix[1:] for suffix in suffixes)
+    written = [path for path in quoted(text) if path.lower().endswith(tuple(suffixes))]
+    in_text = rf"[\w./-]{{0,200}}\w\.(?:{endings})\b(?!\.\w)"
+    written += re.findall(in_text, unquoted(text), re.IGNORECASE)
+    known = list(map(comparable, files))
+    return [
+        path
+        for path in dict.fromkeys(written)
+        if not any(each.endswith(comparable(without_dots(path))) for each in known)
+    ]
+
+
 def named_paths(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
     """The paths that a text names, fully, by their end or without suffix, in order of appearance.
 

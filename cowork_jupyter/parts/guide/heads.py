@@ -1,15 +1,18 @@
-"""Tables as they are read: heads of files, DataFrames of the kernel, and values of whole files."""
+"""Tables as they are read: heads of files, DataFrames of the kernel, values in scratch."""
 
 from __future__ import annotations
 
+import inspect
+import json
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import indent
 from typing import Any
 
 from . import in_scratch
-from .code.cells import Choices, literal
-from .facts import facts_of, printed_objects, scratch_call
+from .code.cells import CellBuilder, Choices, CodeCell, Style, TableVariable, literal
+from .code.writer import load_table
 from .script import Call, CallResult, Script
 from .tables import (
     LINES_READ,
@@ -21,6 +24,81 @@ from .tables import (
     text_column,
 )
 from .texts import first_line
+
+# what is prepared in scratch: the Excel reader that is there
+_IMPORTS = """from __future__ import annotations
+
+import importlib.util
+
+import pandas as pd
+
+if not importlib.util.find_spec("openpyxl"):
+    pd.set_option("io.excel.xlsx.reader", "calamine")"""
+
+
+def _scratch_call(code: str, function: Callable[..., None], frames: Sequence[str] = ()) -> Call:
+    """Run code that uses a function of `in_scratch`, and copies of DataFrames of the kernel."""
+    whole = "\n\n".join([_IMPORTS, inspect.getsource(function), code])
+    copied: dict[str, Any] = {"tables": list(frames)} if frames else {}
+    return "run_code", {"code": whole, "where": "scratch", **copied}
+
+
+def _printed_objects(text: str) -> list[dict[str, Any]]:
+    found = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except ValueError:  # cut in its middle
+                continue
+    return found
+
+
+def style_in_scratch(script: Script, tables: Sequence[Table]) -> Style:
+    """Where DataFrames of the kernel are there under their names."""
+    frames = [table.path for table in tables if table.is_variable]
+    return Style(
+        packages=frozenset({"pandas"}),
+        loaded_tables={name: TableVariable(name) for name in frames},
+        used_names=frozenset(frames),
+        folder=posixpath.dirname(script.conversation.notebook or "") or ".",
+    )
+
+
+def run_in_scratch(
+    script: Script,
+    tables: Sequence[Table],
+    function: Callable[..., None],
+    cells: Sequence[CodeCell],
+    lines: Sequence[str],
+) -> list[dict[str, Any]]:
+    """What a function of `in_scratch` prints in these lines, behind the imports of the cells.
+
+    All of it is within a function, so that scratch keeps no names of it. Empty if it cannot run.
+    """
+    if not script.has_tools("run_code"):
+        return []
+    imports = dict.fromkeys(line for cell in cells for line in cell.imports)
+    body = indent("\n".join(lines), "    ")
+    code = "\n".join([*imports, f"\ndef look():\n{body}\n", "look()"])
+    frames = [table.path for table in tables if table.is_variable]
+    result = script.look_all([_scratch_call(code, function, frames)])[0]
+    return _printed_objects(result.text) if result.ok else []
+
+
+def facts_of(
+    script: Script,
+    tables: Sequence[Table],
+    function: Callable[..., None],
+    call: str,
+    choices: Choices | None = None,
+) -> list[dict[str, Any]]:
+    """What it prints about these tables, of which each has a `{}` in the call."""
+    builder = CellBuilder(style_in_scratch(script, tables), choices or Choices())
+    names = [load_table(builder, table).name for table in tables]
+    lines = [*(cell.body for cell in builder.cells if cell.body), call.format(*names)]
+    return run_in_scratch(script, tables, function, builder.cells, lines)
+
 
 Head = Table | str  # or why there is none
 _NO_TABLE = "it is not a table I can read"
@@ -73,7 +151,7 @@ def _head_call(script: Script, path: str) -> Call:
     at = literal(posixpath.relpath(path, here))
     reading = _READINGS[kind].format(path=at, most=LINES_READ, is_lines=kind == "json lines")
     show = f"show_head(frame, lines, {LINES_READ}, {kind != 'excel'})\ndel frame"
-    return scratch_call(f"{reading}\n{show}", in_scratch.show_head)
+    return _scratch_call(f"{reading}\n{show}", in_scratch.show_head)
 
 
 def _head(path: str, result: CallResult) -> Head:
@@ -82,7 +160,7 @@ def _head(path: str, result: CallResult) -> Head:
         needs = f"that needs pandas{_NEEDS.get(kind, '')} in a sandbox: " if kind != "text" else ""
         return f"{needs}{first_line(result.text)}"
     if kind != "text":
-        heads = printed_objects(result.text)
+        heads = _printed_objects(result.text)
         table = table_of(path, heads[0]["text"], lines=heads[0]["lines"]) if heads else None
         return table or _NO_TABLE
     if facts.get("binary") or not facts["total_lines"]:
@@ -97,11 +175,11 @@ def frame_tables(script: Script, names: Sequence[str]) -> list[Table]:
     if not names or not script.has_tools("run_code"):
         return []
     shows = [f"show_columns({literal(name)}, {name}, {MAX_VALUES})" for name in names]
-    call = scratch_call("\n".join(shows), in_scratch.show_columns, names)
+    call = _scratch_call("\n".join(shows), in_scratch.show_columns, names)
     result = script.look_all([call])[0]
     if not result.ok and len(names) > 1:
         return [table for name in names for table in frame_tables(script, [name])]
-    printed = printed_objects(result.text) if result.ok else []
+    printed = _printed_objects(result.text) if result.ok else []
     return [
         Table(
             each["table"],

@@ -12,7 +12,7 @@ from ...domain.settings import BUILT_IN
 from ...domain.suggestions import SuggestionDone, SuggestionRequest
 from ...llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
 from ...llm.client import ModelTraits
-from . import actor, planner, reviewing
+from . import agent, review
 from .script import GuideReply, Memory, Script, read_run
 from .texts import what_i_can_do
 
@@ -29,10 +29,10 @@ class Guide:
         formats = conversation.role.spec.formats
         try:
             if "plan" in formats:
-                return planner.plan(script)
+                return agent.plan(script)
             if "review" in formats:
-                return reviewing.review(script)
-            return script.done(actor.act(script))
+                return review.review(script)
+            return script.done(agent.act(script))
         except GuideReply as reply:
             return reply.text
 

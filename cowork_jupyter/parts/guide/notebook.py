@@ -1,4 +1,4 @@
-"""Notebooks: what a request wants of one, what its cells do, and the order they need."""
+"""Notebooks: what a request wants of one, what its cells do, what new cells have to fit."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import ast
 import builtins
 import posixpath
 import re
-import symtable
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...domain.plurals import count_of
+from ...domain.user_code import parse_code
+from ...tools.notebook.names import CellNames, names_in
+from .code.cells import Style, TableVariable
 from .file_names import unquoted
 
 NotebookIntent = Literal["order", "explain"]
@@ -43,7 +46,6 @@ _FILE = re.compile(
     r"\(\s*(?P<quote>['\"])(?P<path>[^'\"]+)(?P=quote)"
 )
 _BUILT_IN = frozenset(dir(builtins)) | {"display", "get_ipython", "_", "__", "In", "Out"}
-_MAGIC = re.compile(r"\s*[%!?]")
 
 
 @dataclass
@@ -54,8 +56,8 @@ class GuideCell:
     kind: str
     source: str
     failed: bool = False
-    gives: set[str] = field(default_factory=set)
-    needs: set[str] = field(default_factory=set)
+    gives: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
     only_imports: bool = False
 
 
@@ -69,38 +71,11 @@ def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
 
 
 def code_cell(source: str, cell_id: str = "", *, failed: bool = False) -> GuideCell:
-    cell, tree = GuideCell(cell_id, "code", source, failed), syntax_tree(source)
-    try:
-        table = symtable.symtable(ast.unparse(tree) if tree else "", "cell", "exec")
-    except (SyntaxError, RecursionError):
-        return cell
-    symbols = table.get_symbols()
-    cell.gives = {name.get_name() for name in symbols if name.is_assigned() or name.is_imported()}
-    cell.needs = _used(table) - _BUILT_IN
-    statements = tree.body if tree else []
-    cell.only_imports = bool(statements) and all(
-        isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in statements
-    )
-    return cell
-
-
-def _used(table: symtable.SymbolTable) -> set[str]:
-    """Names of the notebook that it refers to; parameters and the like are its own."""
-    is_whole = table.get_type() == "module"
-    names = [name for name in table.get_symbols() if is_whole or name.is_global()]
-    used = {name.get_name() for name in names if name.is_referenced()}
-    return used.union(*map(_used, table.get_children()))
-
-
-def syntax_tree(source: str) -> ast.Module | None:
-    """Without lines that are magics; None if it does not parse or a magic makes it opaque."""
-    if source.lstrip().startswith("%%"):
-        return None
-    lines = ["" if _MAGIC.match(line) else line for line in source.splitlines()]
-    try:
-        return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    names, tree = names_in(source) or CellNames(), parse_code(source)
+    imports = [isinstance(each, ast.Import | ast.ImportFrom) for each in tree.body] if tree else []
+    needs = names.used.union(*names.in_functions.values()) - _BUILT_IN
+    gives = names.made - {"_"}  # as which magics count
+    return GuideCell(cell_id, "code", source, failed, gives, needs, bool(imports) and all(imports))
 
 
 def order_cells(cells: Sequence[GuideCell]) -> list[GuideCell]:
@@ -185,3 +160,88 @@ def explain_cells(path: str, cells: Sequence[GuideCell]) -> str:
             "- Some cells use names defined further down. Ask me to put the cells in order."
         )
     return "\n".join(lines)
+
+
+_PASSING = {"ax", "fig"}  # throwaway names; the user's only if another cell needs them
+_IMPORT = re.compile(r"^import (pandas|polars)(?: as (\w+))?", re.MULTILINE)
+_READERS = ("read_csv", "read_excel", "read_json", "read_parquet", "read_table")
+# options that still read the whole file
+_WHOLE = frozenset({
+    "date_format", "dayfirst", "decimal", "delimiter", "dtype", "encoding", "encoding_errors",
+    "header", "lines", "low_memory", "na_values", "names", "parse_dates", "sep", "skiprows",
+    "thousands",
+})  # fmt: skip
+_WRITTEN = re.compile(r'^(\w+)\.convert_dtypes\(\)\.to_csv\(\s*"([^"]+)"', re.MULTILINE)
+_IN_PLACE = re.compile(r"\b(\w+)\.\w+\((?:[^()]|\([^()]*\))*\binplace=True")
+
+
+def style_of(cells: Sequence[GuideCell], variables: Mapping[str, str], style: Style) -> Style:
+    """A style with the names of these cells and variables."""
+    pandas = _imports(cells).get("pandas", "pd")
+    is_loaded = variables.get(pandas) == "module"
+    # What a cell would import is not taken.
+    taken = {name for cell in cells for name in cell.gives if name != pandas} | set(variables)
+    passing = _PASSING - {name for cell in cells for name in cell.needs}
+    return replace(
+        style,
+        pandas=pandas if is_loaded else "",
+        used_names=frozenset(taken - passing - ({pandas} if is_loaded else set())),
+        loaded_tables=loaded_tables(cells, variables, style.folder),
+    )
+
+
+def works_with_polars(cells: Sequence[GuideCell]) -> bool:
+    imports, source = _imports(cells), "\n".join(cell.source for cell in cells)
+    uses = Counter(re.findall(r"\b(\w+)\.", source))
+    return uses[imports.get("polars", "")] > uses[imports.get("pandas", "")]
+
+
+def _imports(cells: Sequence[GuideCell]) -> dict[str, str]:
+    code = (cell.source for cell in cells if cell.kind == "code")
+    found = (match for source in code for match in _IMPORT.findall(source))
+    return {module: name or module for module, name in found}
+
+
+def loaded_tables(
+    cells: Sequence[GuideCell], variables: Mapping[str, str], folder: str
+) -> dict[str, TableVariable]:
+    """Variables that still hold the whole of a file, by its path in the workspace."""
+    assigned: Counter[str] = Counter()
+    found: dict[str, TableVariable] = {}
+    for cell in cells:
+        tree = parse_code(cell.source) if cell.kind == "code" else None
+        if tree is None:
+            continue
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        changed = [name.id for name in names if isinstance(name.ctx, ast.Store)]
+        changed += _IN_PLACE.findall(cell.source)
+        assigned.update(changed)
+        found = {path: held for path, held in found.items() if held.name not in changed}
+        held_files = [(path, held) for path, held in _read_tables(tree) if assigned[held.name] == 1]
+        held_files += [(path, TableVariable(name)) for name, path in _WRITTEN.findall(cell.source)]
+        for path, held in held_files:
+            found[posixpath.normpath(posixpath.join(folder, path))] = held
+    kinds = {name: kind for name, kind in variables.items() if "polars" not in kind}
+    return {
+        path: held for path, held in found.items() if kinds.get(held.name, "").endswith("DataFrame")
+    }
+
+
+def _read_tables(tree: ast.Module) -> Iterator[tuple[str, TableVariable]]:
+    """Variables with whole files as they were read."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Attribute(attr=reader), args=[ast.Constant(value=str(path))]
+                ) as call,
+            ) if reader in _READERS:
+                options = {option.arg: option.value for option in call.keywords}
+                if options.keys() <= _WHOLE:
+                    yield path, TableVariable(name, _texts_in(options.get("parse_dates")))
+
+
+def _texts_in(node: ast.expr | None) -> frozenset[str]:
+    items = node.elts if isinstance(node, ast.List) else []
+    return frozenset(str(item.value) for item in items if isinstance(item, ast.Constant))

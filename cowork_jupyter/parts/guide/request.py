@@ -81,6 +81,10 @@ class Request:
     named_output: str = ""  # the file that the user wants written, if not the usual one
 
     @property
+    def tables(self) -> list[Table]:
+        return [self.table, self.other] if self.other else [self.table]
+
+    @property
     def output_file(self) -> str:
         """Path relative to the workspace; empty if nothing is written."""
         if self.named_output:

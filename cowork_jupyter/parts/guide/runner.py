@@ -7,23 +7,22 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from .code import CodeCell, Style, script_code
-from .findings import OutputText
-from .notebook import GuideCell, cells_in, code_cell
-from .notebook_style import style_of, works_with_polars
-from .script import CallResult, Script
-from .texts import first_line
+from .notebook import GuideCell, cells_in, code_cell, style_of, works_with_polars
+from .script import CallResult, Script, whole_notebook
+from .texts import OutputText, first_line
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
-KERNEL_TOOLS = ("run_code",)
+_KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
 _NO_KERNEL = "no_kernels"  # error code if no kernel is available
-PACKAGES = ("pandas", "polars", "matplotlib", "sklearn", "openpyxl", "pyarrow")
+_PACKAGES = ("pandas", "polars", "matplotlib", "sklearn", "openpyxl", "pyarrow")
 # defines no names where it runs
 _LIST_PACKAGES = (
-    f"print('packages:', *[name for name in {PACKAGES!r} "
+    f"print('packages:', *[name for name in {_PACKAGES!r} "
     "if __import__('importlib.util').util.find_spec(name)])"
 )
 _PACKAGES_LINE = re.compile(r"^packages:(.*)$", re.MULTILINE)
@@ -89,9 +88,6 @@ class CodeRunner:
         if self.in_kernel:
             self.update_style()
 
-    def use_packages(self, packages: frozenset[str]) -> None:
-        self.style = replace(self.style, packages=packages)
-
     def update_style(self) -> None:
         cells = notebook_cells(self.script, self.notebook) or _code_run(self.script)
         self.style = style_of(cells, variables_in(self.script, self.notebook), self.style)
@@ -155,7 +151,7 @@ def tools_for(script: Script) -> tuple[str, ...]:
     if notebook:
         listed = script.look("list_variables", path=notebook)
         return SCRIPT_TOOLS if listed.code == _NO_KERNEL else CELL_TOOLS
-    return KERNEL_TOOLS if script.look("list_variables").ok else SCRIPT_TOOLS
+    return _KERNEL_TOOLS if script.look("list_variables").ok else SCRIPT_TOOLS
 
 
 def find_runner(script: Script) -> CodeRunner:
@@ -223,17 +219,11 @@ def _without_cell(code: str) -> dict[str, Any]:
 
 
 def notebook_cells(script: Script, path: str | None, *, once: bool = False) -> list[GuideCell]:
-    """Long notebooks are read in parts; `once` takes what was read before in this run."""
+    """`once` takes what was read before in this run."""
+    if not path or not script.has_tools("read_notebook"):
+        return []
     call = script.look if once else script.call
-    cells: list[GuideCell] = []
-    while path and script.has_tools("read_notebook"):
-        part = {"offset": len(cells)} if cells else {}
-        read = call("read_notebook", path=path, **part)
-        found = cells_in(read.facts) if read.ok else []
-        cells += found
-        if not found or len(cells) >= read.facts.get("total_cells", 0):
-            break
-    return cells
+    return cells_in(whole_notebook(partial(call, "read_notebook", path=path)))
 
 
 def variables_in(script: Script, path: str | None, *, once: bool = False) -> dict[str, str]:

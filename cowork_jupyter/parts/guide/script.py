@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal, NoReturn
@@ -22,8 +22,9 @@ from ...domain.plan import PlanStep
 from ...llm.chunks import Conversation
 from .texts import first_line
 
-MAX_CALLS = 16  # in one reply
+_MAX_CALLS = 16  # in one reply
 _MAX_KEPT = 300
+_MAX_PARTS = 20  # of up to 100 cells each
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ def read_run(conversation: Conversation) -> GuideRun:
             case TextData() | TaskAssignmentData() if message.role == "user":
                 run, calls = _new_run(message, conversation), {}
             case ToolCallData() as call:
-                calls[call.call_id] = call_key(call.tool, call.parameters)
+                calls[call.call_id] = _call_key(call.tool, call.parameters)
             case ToolResultData(call_id=call_id) as came if call_id in calls:
                 run.calls.setdefault(calls[call_id], []).append(_result(came, message.text))
     return run
 
 
-def call_key(tool: str, parameters: dict[str, Any]) -> str:
+def _call_key(tool: str, parameters: dict[str, Any]) -> str:
     """Identifies a call when its result is looked up."""
     return json.dumps([tool, parameters], sort_keys=True, ensure_ascii=False)
 
@@ -130,11 +131,11 @@ class Script:
         return self.conversation.tools.issuperset(tools)
 
     def done(self, summary: str) -> str:
-        return _step_result("done", summary) if self.run.is_step else summary
+        return as_reply("result", status="done", summary=summary) if self.run.is_step else summary
 
     def fail(self, why: str) -> NoReturn:
         """End the run as failed."""
-        raise GuideReply(_step_result("failed", why))
+        raise GuideReply(as_reply("result", status="failed", summary=why))
 
     def refuse(self, why: str, instead: str = "") -> NoReturn:
         """End the run with words; a step that was approved has failed then."""
@@ -152,24 +153,24 @@ class Script:
 
     def call_all(self, calls: Sequence[Call]) -> list[CallResult]:
         """The results of different, independent calls; open ones become one reply."""
-        keys = [call_key(*call) for call in calls]
+        keys = [_call_key(*call) for call in calls]
         done = [self.run.calls.get(key, [])[self._used[key] :][:1] for key in keys]
         waiting = [call for call, result in zip(calls, done, strict=True) if not result]
         if waiting:
-            raise GuideReply(_reply(waiting[:MAX_CALLS]))
+            raise GuideReply(_reply(waiting[:_MAX_CALLS]))
         self._used.update(keys)
         results = [result for found in done for result in found]
         self._seen.update(zip(keys, results, strict=True))
         return results
 
     def look_all(self, calls: Sequence[Call]) -> list[CallResult]:
-        new = {call_key(*call): call for call in calls if call_key(*call) not in self._seen}
+        new = {_call_key(*call): call for call in calls if _call_key(*call) not in self._seen}
         self.call_all(list(new.values()))
-        return [self._seen[call_key(*call)] for call in calls]
+        return [self._seen[_call_key(*call)] for call in calls]
 
     def is_ahead(self, tool: str, **parameters: Any) -> bool:
         """Whether this run makes that call only further on, as its replay knows."""
-        key = call_key(tool, parameters)
+        key = _call_key(tool, parameters)
         return key in self.run.calls and key not in self._seen
 
     def recall(self, what: str, state: object) -> Any:
@@ -206,18 +207,31 @@ class Script:
         """
         if question in self.run.answers:
             return self.run.answers[question]
-        offered = [{"label": label, "value": value} for value, label in options.items()]
-        asked = {
-            "type": "question",
-            "format_version": "1.0",
-            "question": question,
-            "context": context,
-            "severity": "major",
-            "options": offered,
-            "default": default or next(iter(options)),
-            "unused": list(unused),
-        }
-        raise GuideReply(json.dumps(asked, ensure_ascii=False))
+        asked = as_reply(
+            "question",
+            question=question,
+            context=context,
+            severity="major",
+            options=[{"label": label, "value": value} for value, label in options.items()],
+            default=default or next(iter(options)),
+            unused=list(unused),
+        )
+        raise GuideReply(asked)
+
+
+def whole_notebook(read: Callable[..., CallResult]) -> dict[str, Any]:
+    """The facts of a notebook with all of its cells: long ones are read in parts."""
+    cells: list[Any] = []
+    facts: Mapping[str, Any] = {}
+    for _part in range(_MAX_PARTS):
+        part = read(**({"offset": len(cells)} if cells else {}))
+        if not part.ok:
+            break
+        facts = part.facts
+        cells += facts["cells"]
+        if not facts["cells"] or len(cells) >= facts.get("total_cells", 0):
+            break
+    return {**facts, "cells": cells}
 
 
 def _reply(calls: Sequence[Call]) -> str:
@@ -228,6 +242,6 @@ def _reply(calls: Sequence[Call]) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def _step_result(status: Literal["done", "failed"], summary: str) -> str:
-    result = {"type": "result", "format_version": "1.0", "status": status, "summary": summary}
-    return json.dumps(result, ensure_ascii=False)
+def as_reply(kind: Literal["plan", "question", "result"], **fields: Any) -> str:
+    """In the format that the service reads."""
+    return json.dumps({"type": kind, "format_version": "1.0", **fields}, ensure_ascii=False)

@@ -9,23 +9,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ...domain.plurals import count_of
-from .file_names import comparable, is_table, named_paths, quoted, unquoted
+from .file_names import comparable, is_table, missing_paths, named_paths, quoted
 from .heads import all_files as all_files
 from .heads import frame_tables, read_heads
-from .notebook import code_cell, files_in_code
-from .notebook_style import loaded_tables
+from .notebook import code_cell, files_in_code, loaded_tables
 from .runner import notebook_cells, variables_in
 from .script import Script
 from .tables import FORMATS, SUFFIXES, Table
 from .texts import as_sentence
 
-MAX_TABLES = 16  # files whose head is read for one request
+_MAX_TABLES = 16  # files whose head is read for one request
 _MAX_FRAMES = 8
 _MAX_OFFERED = 8
 _NAMES_SHOWN = 3
 _FORMATS = "CSV, TSV, Excel, JSON or Parquet"
-_ENDINGS = "|".join(ending[1:] for ending in (*SUFFIXES, *FORMATS))
-_PATH_IN_TEXT = re.compile(rf"[\w./-]{{0,200}}\w\.(?:{_ENDINGS})\b(?!\.\w)", re.IGNORECASE)
 _UNREADABLE = (".feather", ".h5", ".hdf5", ".sqlite", ".db", ".gz", ".zip", ".pkl", ".xml", ".pdf",
                ".docx", ".dta", ".sav", ".rds")  # fmt: skip
 # what is no data unless it is named or read by the code
@@ -55,7 +52,7 @@ def candidates(script: Script, text: str) -> list[Candidate]:
     around = _Around() if named and not spans else _around(script, files)
     frames = [name for name in dict.fromkeys(spans) if name in around.frames]
     if frames and named:  # a column of a named table may be called like a DataFrame
-        heads = read_heads(script, named[:MAX_TABLES]).values()
+        heads = read_heads(script, named[:_MAX_TABLES]).values()
         columns = {name for head in heads if isinstance(head, Table) for name in head.names}
         frames = [name for name in frames if name not in columns]
     if frames:
@@ -77,7 +74,7 @@ def _read(script: Script, named: Sequence[str]) -> list[Table]:
     for path in named:
         if path.lower().endswith(_UNREADABLE):
             script.fail(f"I cannot read `{path}`. I work with {_FORMATS} files.")
-    for path, head in read_heads(script, named[:MAX_TABLES]).items():
+    for path, head in read_heads(script, named[:_MAX_TABLES]).items():
         if isinstance(head, str):
             script.fail(f"I cannot read `{path}`: {as_sentence(head)}")
         tables.append(head)
@@ -137,7 +134,7 @@ def _present(script: Script, files: Sequence[str], around: _Around) -> list[Cand
 
     tables = [path for path in files if is_table(path) and path not in around.written]
     found = [path for path in tables if path in known or not _NO_DATA.search(path.lower())]
-    heads = read_heads(script, sorted(found, key=place)[:MAX_TABLES])
+    heads = read_heads(script, sorted(found, key=place)[:_MAX_TABLES])
     loaded = set(around.loaded.values())
     frames = frame_tables(script, [name for name in around.frames if name not in loaded])
     present = [Candidate(table, "kernel") for table in frames]
@@ -162,15 +159,9 @@ def _named(script: Script, text: str, files: Sequence[str]) -> list[str]:
     folder = folder_of(script)
     known = named_paths(text, tables, folder) or named_paths(text, others, folder)
     known = [path for path in known if _is_whole(path, text)]
-    written = [path for path in quoted(text) if is_table(path)]
-    written += _PATH_IN_TEXT.findall(unquoted(text))
-    missing = [
-        path
-        for path in dict.fromkeys(written)
-        if not re.search(rf"\b(?:into|as|to) [`\"]?{re.escape(path)}", text)
-        and not any(comparable(known).endswith(comparable(without_dots(path))) for known in files)
-    ]
-    return [*known, *missing]
+    missing = missing_paths(text, files, (*SUFFIXES, *FORMATS))
+    outputs = r"\b(?:into|as|to) [`\"]?"
+    return known + [path for path in missing if not re.search(outputs + re.escape(path), text)]
 
 
 def _is_whole(path: str, text: str) -> bool:
@@ -183,10 +174,6 @@ def _is_whole(path: str, text: str) -> bool:
 def folder_of(script: Script) -> str:
     """Names resolve in the notebook's folder for users, in the top folder for plans."""
     return "" if script.run.is_step else posixpath.dirname(script.conversation.notebook or "")
-
-
-def without_dots(path: str) -> str:
-    return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:

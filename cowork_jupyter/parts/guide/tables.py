@@ -21,8 +21,8 @@ MISSING = frozenset((
     "None", "<NA>", "-1.#IND", "1.#IND", "-1.#QNAN", "1.#QNAN",
 ))  # fmt: skip
 _BOOLEANS = frozenset(("true", "false"))
-ODD_MISSING = ("?", "-", "--", ".")
-DATE_FORMATS = (
+_ODD_MISSING = ("?", "-", "--", ".")
+_DATE_FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
     "%Y-%m-%dT%H:%M", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y",
     "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y",
@@ -78,8 +78,8 @@ class ColumnFacts:
     @property
     def is_boolean(self) -> bool:
         """Whether pandas reads `True` and `False`, not texts."""
-        said = {value.lower() for value in self.values}
-        return self.kind == "text" and not self.padded and bool(said) and said <= _BOOLEANS
+        values = {value.lower() for value in self.values}
+        return self.kind == "text" and not self.padded and bool(values) and values <= _BOOLEANS
 
     def same(self, value: str) -> tuple[str, ...]:
         spellings = (spelling for spelling in self.values if _tidied(spelling) == _tidied(value))
@@ -124,7 +124,7 @@ def text_column(name: str, values: Sequence[str]) -> ColumnFacts:
         "text" if different else "empty",
         distinct=len(different),
         is_unique=0 < len(different) == len(spellings),
-        missing_sign=next((sign for sign in ODD_MISSING if sign in stripped), ""),
+        missing_sign=next((sign for sign in _ODD_MISSING if sign in stripped), ""),
         is_code=all(map(str.isdigit, different)) and bool(different),
         values=different if len(different) <= MAX_VALUES else (),
         padded=any(value != value.strip() for value in spellings),
@@ -133,7 +133,7 @@ def text_column(name: str, values: Sequence[str]) -> ColumnFacts:
 
 
 def _present(values: Sequence[str]) -> list[str]:
-    return [value for value in values if value.strip() not in MISSING.union(ODD_MISSING)]
+    return [value for value in values if value.strip() not in MISSING.union(_ODD_MISSING)]
 
 
 def _tidied(value: str) -> str:
@@ -162,7 +162,7 @@ def is_number(cell: str) -> bool:
 def date_format_of(present: Sequence[str]) -> str:
     if not all(6 <= len(cell) <= 30 and any(map(str.isdigit, cell)) for cell in present):
         return ""
-    return next((form for form in DATE_FORMATS if fits_date_format(present, form)), "")
+    return next((form for form in _DATE_FORMATS if fits_date_format(present, form)), "")
 
 
 def fits_date_format(present: Sequence[str], form: str) -> bool:
@@ -221,6 +221,11 @@ class Table:
         return self.is_variable or (self.lines is not None and self.lines <= LINES_READ)
 
     @property
+    def paths(self) -> tuple[str, str]:
+        """How requests may write its path."""
+        return self.path, PurePosixPath(self.path).name
+
+    @property
     def stem(self) -> str:
         return PurePosixPath(self.path).stem
 
@@ -260,7 +265,7 @@ def table_of(
     `lines`: of the whole file.
     """
     kind = format_of(path)
-    separator = separator_of(text) if kind == "text" else "\t"
+    separator = _separator_of(text) if kind == "text" else "\t"
     rows = _below_titles(_rows(text, separator))
     if not rows:
         return None
@@ -281,7 +286,9 @@ def table_of(
     return Table(
         path,
         separator if kind == "text" else "",
-        tuple(column_of(*each, decimal) for each in zip(names, columns, strict=True)),
+        tuple(
+            column_of(name, values, decimal) for name, values in zip(names, columns, strict=True)
+        ),
         has_header,
         first_line,
         # A mark at the start of the file tells the order of the bytes.
@@ -293,7 +300,7 @@ def table_of(
     )
 
 
-def separator_of(text: str) -> str:
+def _separator_of(text: str) -> str:
     """The delimiter that splits most lines evenly, into the most fields."""
 
     def evenness(separator: str) -> tuple[float, int]:

@@ -9,12 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..request import Request
-from . import aggregates, looking, models, writing
-from .cells import CellBuilder, Choices, CodeCell, Style, TableVariable
-from .charts import chart_file, draws, is_drawable
-from .loading import engine_for
-from .models import features
-from .writer import Writer
+from . import verbs
+from .cells import Choices, CodeCell, Style, TableVariable
+from .verbs import chart_file, draws, features, is_drawable
+from .writer import Writer, engine_for
 
 __all__ = [
     "Choices", "CodeCell", "Style", "TableVariable", "cells_for", "chart_file", "draws",
@@ -24,22 +22,22 @@ __all__ = [
 _CODE: dict[str, Callable[[Writer], None]] = {
     verb.__name__: verb
     for verb in (
-        aggregates.aggregate, aggregates.compare, looking.columns, looking.distribution,
-        looking.duplicates, looking.missing, looking.outliers, looking.preview, looking.profile,
-        looking.relate, models.model, writing.clean, writing.export, writing.join,
+        verbs.aggregate, verbs.compare, verbs.columns, verbs.distribution,
+        verbs.duplicates, verbs.missing, verbs.outliers, verbs.preview, verbs.profile,
+        verbs.relate, verbs.model, verbs.clean, verbs.export, verbs.join,
     )
 }  # fmt: skip
 
 
 def cells_for(request: Request, style: Style, choices: Choices | None = None) -> list[CodeCell]:
-    builder = CellBuilder(style, choices or Choices())
-    _CODE[request.verb](Writer(builder, request))
-    return builder.cells
+    writer = Writer(request, style, choices or Choices())
+    _CODE[request.verb](writer)
+    return writer.cells
 
 
 def packages_for(request: Request) -> tuple[str, ...]:
     """Required packages, the essential ones first."""
-    files = [table.path for table in (request.table, request.other) if table]
+    files = [table.path for table in request.tables]
     wanted = ["pandas", *map(engine_for, files), engine_for(request.output_file)]
     if draws(request):
         wanted.append("matplotlib")

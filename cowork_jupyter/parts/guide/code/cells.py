@@ -92,7 +92,7 @@ class CellBuilder:
 
     def name(self, *wanted: str) -> str:
         """Return the first free name of `wanted`, else a numbered one."""
-        usable = list(map(identifier, wanted))
+        usable = list(map(_identifier, wanted))
         numbered = (f"{usable[0]}_{number}" for number in count(2))
         free = next(name for name in chain(usable, numbered) if name not in self._taken)
         self._taken |= {free}
@@ -108,7 +108,7 @@ class CellBuilder:
         self._imports = []
 
 
-def identifier(text: str) -> str:
+def _identifier(text: str) -> str:
     """A plain name; a text that is one already stays as it is."""
     if text.isidentifier():
         return text

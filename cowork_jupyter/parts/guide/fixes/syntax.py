@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from .cell import FailingCell, Fix
-from .code import CellCode
+from .cell import CellCode, FailingCell, Fix
 
 _ERRORS = ("SyntaxError", "IndentationError", "TabError", "_IncompleteInputError")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -27,9 +26,9 @@ def syntax_error(cell: FailingCell) -> Fix | None:
         if text != cell.source and CellCode(text).compiles:
             return Fix(why, text)
     where = f" in line {cell.line}" if cell.line else ""
-    said = re.sub(r"\s*\(<?[^()]*line \d+\)\s*$", "", cell.message)
+    message = re.sub(r"\s*\(<?[^()]*line \d+\)\s*$", "", cell.message)
     return Fix(
-        f"Python cannot read the code{where}: {said}. Look there and at the line above for a "
+        f"Python cannot read the code{where}: {message}. Look there and at the line above for a "
         "missing bracket, quote, comma, colon or indent."
     )
 
@@ -38,8 +37,8 @@ def _attempts(cell: FailingCell) -> Iterator[tuple[str, str]]:
     lines = cell.code.lines
     line = min(cell.line or 1, len(lines))
     near = [place for place in (line, line - 1, line + 1) if 1 <= place <= len(lines)]
-    for why, said, change in _SLIPS:
-        for place in near if re.search(said, cell.message) else ():
+    for why, pattern, change in _SLIPS:
+        for place in near if re.search(pattern, cell.message) else ():
             if len(lines[place - 1]) <= _MAX_LINE:
                 for changed in change(lines[place - 1]):
                     yield why, _with_line(lines, place, changed)

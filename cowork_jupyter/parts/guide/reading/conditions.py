@@ -4,134 +4,123 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from ..request import Filter, Operator
 from ..tables import is_key
 from .forms import Match, Tags, begins
-from .names import TableNames, measures, no_of, yes_of
-from .tags import Tag
+from .tags import TableNames, Tag, measures, no_of, yes_of
 from .tokens import words_of
-
-_OPERATORS: tuple[Operator, ...] = (">", ">=", "<", "<=", "=")
 
 
 @dataclass(frozen=True)
 class Selection:
     filters: tuple[Filter, ...]
-    rest: tuple[Tag, ...]
-    """What is no condition."""
-    time: str = ""
-    """The date column of the filters."""
+    rest: tuple[Tag, ...]  # what is no condition
+    time: str = ""  # the date column of the filters
 
 
 @dataclass
 class _Finder:
+    """Collects filters; each rule says whether a match is a condition of this table."""
+
     names: TableNames
-    time: str
-    """Where spans of time are looked for, if no column is named."""
+    time: str  # where spans of time are looked for, if no column is named
     filters: list[Filter] = field(default_factory=list)
     used_time: str = ""
 
-    def add(self, column: str, operator: Operator, *values: str) -> bool:
-        kept = Filter(column, operator, values)
+    def add(self, column: str, operator: str, *values: str) -> bool:
+        kept = Filter(column, cast("Operator", operator), values)
         if not column or any(_excludes(kept, each) for each in self.filters):
             return False
         if kept not in self.filters:
             self.filters.append(kept)
         return True
 
+    def add_any_of(self, column: str, values: Sequence[str]) -> bool:
+        return bool(values) and self.add(column, "=" if len(values) == 1 else "in", *values)
+
     def values(self, match: Match) -> bool:
         values = match.all("values", "value")
         columns = {value.name for value in values}
-        named = {*match.names("column"), *match.names("behind")}
-        if len(columns) != 1 or named - columns:
+        if len(columns) != 1 or {*match.names("column"), *match.names("behind")} - columns:
             return False
-        return self._among(values[0].name, [value.value for value in values], match)
+        return self._in_every_spelling(values[0].name, [value.value for value in values], match)
 
     def quoted(self, match: Match) -> bool:
-        name = match.names("column")[0]
-        if any(tag.name != name for tag in match.all("values", "value")):
+        column = match.tag("column").name
+        if any(tag.name != column for tag in match.all("values", "value")):
             return False
         values = [tag.value or tag.name for tag in match.all("values", "quoted", "value", "num")]
         if match.first("contains"):
-            return len(values) == 1 and self.add(name, "contains", values[0])
-        return self._among(
-            name, [self.names.value_of(name, each) or each for each in values], match
-        )
+            return len(values) == 1 and self.add(column, "contains", values[0])
+        spelled = [self.names.value_of(column, value) or value for value in values]
+        return self._in_every_spelling(column, spelled, match)
 
-    def _among(self, name: str, values: list[str], match: Match) -> bool:
+    def _in_every_spelling(self, name: str, values: list[str], match: Match) -> bool:
         column = self.names.table.column(name)
-        every = [
+        spellings = dict.fromkeys(
             same
             for value in values
             for alike in self.names.alike(name, value)
             for same in (column.same(alike) if column else (alike,))
-        ]
-        different = tuple(dict.fromkeys(every))
+        )
         if match.first("not"):
-            for value in different:
-                self.add(name, "!=", value)
-            return bool(different)
-        return self.add(name, "=" if len(different) == 1 else "in", *different)
+            return all(self.add(name, "!=", spelling) for spelling in spellings)
+        return self.add_any_of(name, list(spellings))
 
     def compared(self, match: Match) -> bool:
-        than, number = match.first("than"), match.names("num")[0]
-        if than:
+        number, operators = match.tag("num").name, match.names("op")
+        if than := match.first("than"):
             about, operator = than.name.split()
-            found = [column.name for column in self.names.columns([about])]
-            return len(found) == 1 and self.add(found[0], _operator(operator), number)
-        name = next(iter([*match.names("column"), *match.names("behind")]), "")
-        if not name:
-            only = measures(self.names.table)
-            name = only[0] if len(only) == 1 else ""
-        signs = match.names("op")
-        return self.add(name, _operator(signs[0]) if signs else "=", number)
+            columns, operators = [each.name for each in self.names.columns([about])], [operator]
+        else:
+            named = match.names("column") + match.names("behind")
+            columns = named[:1] or measures(self.names.table)
+        return len(columns) == 1 and self.add(columns[0], *(operators or ["="]), number)
 
     def between(self, match: Match) -> bool:
-        name = next(iter([*match.names("column"), *match.names("behind")]), "")
-        return self.add(name, "between", *match.names("low"), *match.names("high"))
+        column = next(iter(match.names("column") + match.names("behind")), "")
+        return self.add(column, "between", *match.names("low"), *match.names("high"))
 
     def dated(self, match: Match) -> bool:
-        name = next(iter(match.names("column")), "") or self.time
-        spans = match.names("spans", "span")
-        if not name or not self._takes(name, spans):
+        column = next(iter(match.names("column")), "") or self.time
+        spans, signs = match.names("spans", "span"), match.names("bound") + match.names("op")
+        if not column or not self._takes(column, spans):
             return False
-        bound, op = match.first("bound"), match.first("op")
         if match.first("high"):
-            done = self.add(name, "between", *spans, *match.names("high", "span"))
-        elif bound or op:
-            done = self.add(name, _operator((bound or op or Tag("")).name), spans[0])
-        else:
-            done = self.add(name, "=" if len(spans) == 1 else "in", *spans)
-        if self.names.table.kind_of(name) == "date":
-            self.used_time = name
-        return done
+            is_added = self.add(column, "between", *spans, *match.names("high", "span"))
+        elif signs in ([], ["="]):
+            is_added = self.add_any_of(column, spans)
+        else:  # `since 2023 or 2024` may be either
+            is_added = len(signs) == len(spans) == 1 and self.add(column, signs[0], spans[0])
+        if self.names.table.kind_of(column) == "date":
+            self.used_time = column
+        return is_added
 
-    def _takes(self, name: str, spans: Sequence[str]) -> bool:
+    def _takes(self, column: str, spans: Sequence[str]) -> bool:
         """A column of years knows no months."""
-        kind = self.names.table.kind_of(name)
-        is_year = kind == "number" and "year" in words_of(name)
+        kind = self.names.table.kind_of(column)
+        is_year = kind == "number" and "year" in words_of(column)
         return kind == "date" or (is_year and all(len(span) == 4 for span in spans))
 
     def affirmed(self, match: Match) -> bool:
         """`students passed`"""
-        name = match.names("column")[0]
-        yes = yes_of(self.names.table, name)
-        return bool(yes) and self.add(name, "=" if len(yes) == 1 else "in", *yes)
+        column = match.tag("column").name
+        return self.add_any_of(column, yes_of(self.names.table, column))
 
     def numbered(self, match: Match) -> bool:
         """`customer 7`"""
-        name = match.names("column")[0]
+        name = match.tag("column").name
         column = self.names.table.column(name)
         is_number = is_key(name) or (column is not None and column.is_code)
         return is_number and self.add(name, "=", *match.names("num"))
 
     def gaps(self, match: Match) -> bool:
-        name = match.names("column")[0]
-        if match.first("negated") and (no := no_of(self.names.table, name)):
-            return self.add(name, "=" if len(no) == 1 else "in", *no)
-        operator: Operator = "known" if match.first("known") else "missing"
-        return self.add(name, operator)
+        column = match.tag("column").name
+        if match.first("negated") and (no := no_of(self.names.table, column)):
+            return self.add_any_of(column, no)
+        return self.add(column, "known" if match.first("known") else "missing")
 
 
 def _is_beside_rows(tags: Tags, at: int) -> bool:
@@ -145,10 +134,6 @@ def _excludes(one_filter: Filter, other: Filter) -> bool:
         return False
     first, second = one_filter.values[0], other.values[0]
     return not first.startswith(second) and not second.startswith(first)
-
-
-def _operator(sign: str) -> Operator:
-    return next(each for each in _OPERATORS if each == sign)
 
 
 _COUNTED = ("first", "most", "least")
@@ -230,18 +215,18 @@ def _condition(finder: _Finder, tags: Tags, at: int, *, is_next: bool) -> int:
     is_group = at > 0 and tags[at - 1].kind in ("by", "which", "how")
     is_figure = at > 0 and (tags[at - 1].kind, tags[at].kind) in _FIGURES
     led = Tags([Tag("where"), *tags[at:]])
-    for form, found in _RULES:
+    for form, rule in _RULES:
         if match := begins(form, tags, at):
             if is_group and match.all("column"):
                 continue
-            if is_figure and found is _Finder.dated:
+            if is_figure and rule is _Finder.dated:
                 continue
-            if found is _Finder.affirmed and not _is_beside_rows(tags, at):
+            if rule is _Finder.affirmed and not _is_beside_rows(tags, at):
                 continue
-            if found(finder, match):
-                return match.found.end()
+            if rule(finder, match):
+                return match.end
         is_led = is_next and form.startswith(("where", "(where|with)<"))
         match = begins(form, led, 0) if is_led else None
-        if match and match.found.end() > 1 and found(finder, match):
-            return at + match.found.end() - 1
+        if match and match.end > 1 and rule(finder, match):
+            return at + match.end - 1
     return 0

@@ -7,32 +7,27 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ..request import Request, output_table
-from ..tables import Table
-from .clause import Clause, Recipe, Unsaid
+from ..tables import Table, is_key
 from .conditions import selections
-from .forms import Tags, begins
-from .joins import JoinReading, joins_in
-from .names import TableNames, tokens_for
+from .forms import Ambiguous, Clause, Requests, Tags, begins
 from .recipes import RECIPES
-from .tags import Tag, column_tag, cost_of, sequences
-from .tokens import (
-    MAX_LENGTH,
-    MAX_TOKENS,
-    Token,
-    tokens_in,
-    word_set,
-)
+from .tags import TableNames, Tag, column_tag, cost_of, sequences, tokens_for
+from .tokens import MAX_LENGTH, MAX_TOKENS, Token, singular, tokens_in, word_set, words_of
 from .vocabulary import VERBS
 
-Requests = tuple[Request, ...]
+_JOINING = word_set("join merge combine link")
+_JOIN_FILLERS = word_set(
+    "please the a both two tables table file files data dataset and with to by on using column"
+    " key keys their its of from can could you i want me = left"
+)
+_EVERY_MATCH = word_set("keeping every match")
 _DOING = word_set(
     "plot draw chart graph histogram clean join merge predict save export drop remove fill"
 )
 _MAX_NEAREST = 4
 _MANY_WORDS = 16
 _MAX_REPLACED = 8
-_FOREIGN = 5
-"""The cost of a word that names another table."""
+_FOREIGN = 5  # the cost of a word that names another table
 _BEFORE_TABLE = word_set("number text date period columns missing duplicates outliers")
 _ASKING = word_set("is are was were how what which why does do did has have")
 _SIDES = "SIDE(and|with|vs|to|or)SIDE"
@@ -46,6 +41,93 @@ _WORDLESS = frozenset(("and", "or", "", "show", "this", "where", "with", "from",
 
 
 @dataclass(frozen=True)
+class JoinReading:
+    """A join of two tables, whose key is still to be looked at."""
+
+    table: Table
+    other: Table
+    keys: tuple[str, str] | None = None  # as they were named
+    keeps_matches: bool = False  # whether rows may find several matches
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Columns that may be the key: as named, else equal names, or `customer_id` and the `id`
+        of `customers`; those of ids first.
+        """
+        if self.keys:
+            return [self.keys]
+        found = [(a, b) for a in self.table.names for b in self.other.names if self._fits(a, b)]
+        return [pair for pair in found if is_key(pair[0]) or is_key(pair[1])] or found
+
+    def _fits(self, ours: str, theirs: str) -> bool:
+        kind = self.table.kind_of(ours)
+        if kind == "empty" or kind != self.other.kind_of(theirs):
+            return False
+        first, second = "".join(words_of(ours)), "".join(words_of(theirs))
+        if first == second:
+            return first != "name" and kind != "date"
+        return second == "id" and first == f"{singular(''.join(words_of(self.other.stem)))}id"
+
+    def on(self, keys: tuple[str, str], *, keeps_matches: bool = False) -> JoinReading:
+        return replace(self, keys=keys, keeps_matches=self.keeps_matches or keeps_matches)
+
+    @property
+    def request(self) -> Request:
+        keys = next(iter(self.pairs), (self.table.names[0], self.other.names[0]))
+        return Request("join", self.table, keys, other=self.other, keeps_matches=self.keeps_matches)
+
+    @property
+    def joined(self) -> Table:
+        return output_table(self.request) or self.table
+
+
+def _join_in(tokens: Sequence[Token], tables: Sequence[Table]) -> JoinReading | None:
+    """None if it is no join of two tables, or if any word is left over."""
+    if not any(token.plain in _JOINING for token in tokens[:6]):
+        return None
+    named: list[Table] = []
+    rest: list[Token] = []
+    for token in tokens:
+        table = next((each for each in tables if _is_joined(token, each)), None)
+        if table and table not in named and len(named) < 2:
+            named.append(table)
+        elif table is None or table not in named:
+            rest.append(token)
+    if not named and len(tables) == 2:
+        named = list(tables)
+    if len(named) != 2:
+        return None
+    rest = [token for token in rest if token.plain not in _JOINING | _JOIN_FILLERS]
+    key_words = [token for token in rest if token.plain not in _EVERY_MATCH or token.kind == "code"]
+    first, second = named
+    join = JoinReading(first, second, keeps_matches=len(key_words) < len(rest))
+    if not key_words:
+        return join
+    keys = _key_named(first, second, key_words)
+    return join.on(keys) if keys else None
+
+
+def _is_joined(token: Token, table: Table) -> bool:
+    if token.kind == "code":
+        return token.text in table.paths
+    stem = words_of(table.stem)
+    return len(stem) == 1 and singular(token.plain) == singular(stem[0])
+
+
+def _key_named(table: Table, other: Table, tokens: Sequence[Token]) -> tuple[str, str] | None:
+    spelled = [token.text if token.kind == "code" else token.plain for token in tokens]
+    words = words_of(" ".join(spelled))
+    for ours in table.names:
+        for theirs in other.names:
+            if spelled == [ours, theirs] or (spelled == [ours] and ours == theirs):
+                return ours, theirs
+            own, others = words_of(ours), words_of(theirs)
+            if words and (words == [*own, *others] or words == own == others):
+                return ours, theirs
+    return None
+
+
+@dataclass(frozen=True)
 class RequestReading:
     """One of these holds: it is understood, it may mean several things, or words are left over."""
 
@@ -53,12 +135,9 @@ class RequestReading:
     choices: tuple[Requests, ...] = ()
     question: str = ""
     unused: tuple[str, ...] = ()
-    nearest: tuple[Requests, ...] = ()
-    """Without the unused words: to be offered, never done."""
-    join: JoinReading | None = None
-    """A join whose key is still to be looked at; `requests` come after it."""
-    kinds: frozenset[str] = frozenset()
-    """Of the words that were understood."""
+    nearest: tuple[Requests, ...] = ()  # without the unused words: to be offered, never done
+    join: JoinReading | None = None  # `requests` come after it
+    kinds: frozenset[str] = frozenset()  # of the words that were understood
     cost: int = 0
     rank: int = 0
 
@@ -69,17 +148,13 @@ class RequestReading:
 
 def read(text: str, tables: Sequence[Table], ranks: Sequence[int] = ()) -> RequestReading:
     """The requests of a text; of tables that fit equally well, those of the lowest rank count."""
-    if len(text) > MAX_LENGTH:
+    ranks = ranks or [0] * len(tables)
+    tokens = tokens_for(text, tables) if len(text) <= MAX_LENGTH else None
+    if tokens is None or len(tokens) > MAX_TOKENS:
         return RequestReading(unused=("a text of this length",))
-    names = [
-        TableNames(table, rank)
-        for table, rank in zip(tables, ranks or [0] * len(tables), strict=True)
-    ]
-    tokens = tokens_for(text, tables)
-    if len(tokens) > MAX_TOKENS:
-        return RequestReading(unused=("a text of this length",))
-    if not tokens or not names:
+    if not tokens or not tables:
         return RequestReading(unused=(text.strip()[:60],) if text.strip() else ())
+    names = [TableNames(table, rank) for table, rank in zip(tables, ranks, strict=True)]
     return _read(tokens, names)
 
 
@@ -89,42 +164,23 @@ def _read(tokens: Sequence[Token], names: Sequence[TableNames]) -> RequestReadin
         if whole.is_understood:
             break
         first = _single(tokens[:at], names)
-        if first.is_understood and (both := _joined_up(first, tokens[at:], names)):
+        if first.is_understood and (both := _with_rest(first, tokens[at:], names)):
             return both
     return whole
 
 
-def _after(
-    first: RequestReading, tokens: Sequence[Token], names: Sequence[TableNames]
-) -> RequestReading:
-    """What follows is about what the first part made, or its table; else about any."""
-    rest = [token for token in tokens if _word(token) not in ("and", "then", ";", "afterwards")]
-    made = [output for each in first.requests if (output := output_table(each))]
-    if first.join:
-        made = [first.join.joined]
-    about = [*made, *(each.table for each in first.requests)]
-    if any(each.is_named(token.plain) for token in rest for each in names):
-        found = _read(rest, names)
-        if found.requests or found.choices:
-            return found
-    for table in dict.fromkeys(about):
-        found = _read(rest, [TableNames(table)])
-        if found.requests or found.choices:
-            return found
-    return _read(rest, names)
-
-
-def _joined_up(
+def _with_rest(
     first: RequestReading, tokens: Sequence[Token], names: Sequence[TableNames]
 ) -> RequestReading | None:
     """With what follows; where the first part is open, for each of the ways it may be meant."""
     if not first.choices:
         rest = _after(first, tokens, names)
+        if not (rest.requests or rest.choices):
+            return None
         choices = tuple((*first.requests, *each) for each in rest.choices)
         requests = () if choices else (*first.requests, *rest.requests)
         cost = first.cost + rest.cost
-        made = RequestReading(requests, choices, rest.question, join=first.join, cost=cost)
-        return made if rest.requests or rest.choices else None
+        return RequestReading(requests, choices, rest.question, join=first.join, cost=cost)
     ways = [
         (*each, *more)
         for each in first.choices
@@ -135,15 +191,35 @@ def _joined_up(
     return replace(first, choices=tuple(ways)) if ways else None
 
 
+def _after(
+    first: RequestReading, tokens: Sequence[Token], names: Sequence[TableNames]
+) -> RequestReading:
+    """What follows is about what the first part made, or its table; else about any."""
+    rest = [token for token in tokens if _word(token) not in ("and", "then", ";", "afterwards")]
+    made = [output for each in first.requests if (output := output_table(each))]
+    if first.join:
+        made = [first.join.joined]
+    tables = dict.fromkeys([*made, *(each.table for each in first.requests)])
+    scopes = [[TableNames(table)] for table in tables]
+    if any(each.is_named(token.plain) for token in rest for each in names):
+        scopes.insert(0, list(names))
+    for scope in scopes:
+        reading = _read(rest, scope)
+        if reading.requests or reading.choices:
+            return reading
+    return _read(rest, names)
+
+
 def _seams(tokens: Sequence[Token]) -> Iterator[int]:
     """Where another request may begin: behind `then` or `;`, or before a verb."""
+    words = list(map(_word, tokens))
     for at in range(1, len(tokens)):
-        before, here = _word(tokens[at - 1]), _word(tokens[at])
+        before, here = words[at - 1], words[at]
         if before in ("then", ";"):
             yield at
         elif here == "then" or here in VERBS:
             yield at - (before == "and")
-        elif before == "and" and any(_word(token) in ("join", "merge") for token in tokens[:at]):
+        elif before == "and" and {"join", "merge"} & set(words[:at]):
             yield at
 
 
@@ -153,99 +229,149 @@ def _word(token: Token) -> str:
 
 def _single(tokens: Sequence[Token], names: Sequence[TableNames]) -> RequestReading:
     """One request, of the table for which it costs least."""
-    if join := joins_in(tokens, [known.table for known in names]):
+    if join := _join_in(tokens, [each.table for each in names]):
         return RequestReading(join=join)
     tokens = [token for token in tokens if _word(token) not in ("then", ";")]
     if not tokens:
         return RequestReading(unused=("then",))
-    named = [known for known in names if any(_names(token, known.table) for token in tokens)]
+    spans = {token.text for token in tokens if token.kind == "code"}
+    named = [each for each in names if spans & set(each.table.paths)]
     if len(named) > 1:
-        return RequestReading(unused=tuple(known.table.path for known in named[1:]))
-    found = [_of_table(tokens, known, _foreign(tokens, known, names)) for known in named or names]
-    if understood := [reading for reading in found if reading.is_understood]:
-        least = min((reading.cost, reading.rank) for reading in understood)
-        best = [reading for reading in understood if (reading.cost, reading.rank) == least]
-        return best[0] if len(best) == 1 else _which_table(best)
-    return _unread(found)
-
-
-def _foreign(tokens: Sequence[Token], own: TableNames, every: Sequence[TableNames]) -> set[str]:
-    """Words that name other tables."""
-    others = [other for other in every if other is not own]
-    words = {
-        token.plain for token in tokens if token.kind == "word" and not own.is_named(token.plain)
-    }
-    return {word for word in words if any(other.is_named(word) for other in others)}
-
-
-def _is_guess(tags: Sequence[Tag], foreign: set[str]) -> bool:
-    """Whether the name of another table was taken for a value, or for a part of a name."""
-    return any(tag.words.lower() in foreign and (tag.kind == "value" or tag.cost) for tag in tags)
-
-
-def _names(token: Token, table: Table) -> bool:
-    return token.kind == "code" and token.text in (table.path, table.path.rsplit("/", 1)[-1])
-
-
-def _which_table(best: Sequence[RequestReading]) -> RequestReading:
+        return RequestReading(unused=tuple(each.table.path for each in named[1:]))
+    readings = [_TableReader(tokens, each, names).reading() for each in named or names]
+    understood = [reading for reading in readings if reading.is_understood]
+    if not understood:
+        return _not_understood(readings)
+    least = min((reading.cost, reading.rank) for reading in understood)
+    best = [reading for reading in understood if (reading.cost, reading.rank) == least]
+    if len(best) == 1:
+        return best[0]
     choices = [each for reading in best for each in (reading.requests, *reading.choices) if each]
     return RequestReading(
         choices=tuple(choices), question="Which table do you mean?", cost=best[0].cost
     )
 
 
-def _unread(found: Sequence[RequestReading]) -> RequestReading:
-    """Of the table for which fewest words are."""
-    near = [reading for reading in found if reading.nearest] or list(found)
+def _not_understood(readings: Sequence[RequestReading]) -> RequestReading:
+    """Of the tables for which fewest words are unused."""
+    near = [reading for reading in readings if reading.nearest] or readings
     fewest = min(len(reading.unused) for reading in near)
     best = [reading for reading in near if len(reading.unused) == fewest]
     nearest = [requests for reading in best for requests in reading.nearest]
     return replace(best[0], nearest=tuple(nearest[:_MAX_NEAREST]))
 
 
-def _of_table(tokens: Sequence[Token], names: TableNames, foreign: set[str]) -> RequestReading:
-    every = sequences(tokens, names)
-    sure = [tags for tags in every if not _is_guess(tags, foreign)]
-    extra = _FOREIGN * len(foreign)
-    asks = tokens[0].plain in _ASKING
-    found: dict[Requests, None] = {}
-    asked: Unsaid | None = None
-    cost = 0
-    for tags in sure:
-        if (found or asked) and cost_of(tags) > cost:
-            break
-        cost = cost_of(tags)
-        for made in _requests(tags, names, asks=asks):
-            if isinstance(made, Unsaid):
-                asked = asked or made
-            else:
-                found[made] = None
-    if len(found) == 1 and not asked:
-        return RequestReading(next(iter(found)), cost=cost + extra, rank=names.rank)
-    if found or asked:
-        choices = (*found, *(asked.offered if asked else ()))
-        question = str(asked) if asked else "What do you mean?"
-        return RequestReading(
-            choices=tuple(dict.fromkeys(choices)),
-            question=question,
-            cost=cost + extra,
-            rank=names.rank,
-        )
-    return _without_some(every, names, asks=asks)
+class _TableReader:
+    """Reads words as one request of one table."""
+
+    def __init__(
+        self, tokens: Sequence[Token], names: TableNames, every: Sequence[TableNames]
+    ) -> None:
+        self.names = names
+        self.sequences = sequences(tokens, names)
+        self.asks = tokens[0].plain in _ASKING
+        words = {token.plain for token in tokens if token.kind == "word"}
+        self.foreign = {
+            word
+            for word in words
+            if not names.is_named(word) and any(other.is_named(word) for other in every)
+        }
+
+    def reading(self) -> RequestReading:
+        understood: dict[Requests, None] = {}
+        question, cost = "", 0
+        offered: list[Requests] = []
+        for tags in self.sequences:
+            # The name of another table is no value, and no part of a name.
+            if any(tag.words.lower() in self.foreign and (tag.kind == "value" or tag.cost)
+                   for tag in tags):  # fmt: skip
+                continue
+            if (understood or question) and cost_of(tags) > cost:
+                break
+            cost = cost_of(tags)
+            for made in self._requests(tags):
+                if not isinstance(made, Ambiguous):
+                    understood[made] = None
+                elif not question:
+                    question, offered = str(made), made.offered
+        if not understood and not question:
+            return self._without_some()
+        cost += _FOREIGN * len(self.foreign)
+        if len(understood) == 1 and not question:
+            return RequestReading(next(iter(understood)), cost=cost, rank=self.names.rank)
+        choices = tuple(dict.fromkeys([*understood, *offered]))
+        question = question or "What do you mean?"
+        return RequestReading((), choices, question, cost=cost, rank=self.names.rank)
+
+    def _requests(self, tags: Sequence[Tag]) -> Iterator[Requests | Ambiguous]:
+        if any(tag.kind == "unknown" for tag in tags):
+            return
+        plain = replace(_phrase(tags, self.names), asks=self.asks)
+        for recipe in RECIPES:
+            if not recipe.takes_conditions:
+                yield from recipe.requests(plain)
+        for kept in (range(0), *_sides(plain.tags)):
+            for selection in selections(plain.tags, self.names, kept):
+                rest = _without_table(selection.rest, self.names)
+                clause = replace(plain, tags=rest, filters=selection.filters, time=selection.time)
+                for recipe in RECIPES:
+                    if recipe.takes_conditions and recipe.keeps_sides == bool(kept):
+                        yield from recipe.requests(clause)
+
+    def _possible(self, tags: Sequence[Tag]) -> list[Requests]:
+        found = [
+            requests
+            for made in self._requests(tags)
+            for requests in (made.offered if isinstance(made, Ambiguous) else [made])
+        ]
+        return [requests for requests in dict.fromkeys(found) if not any(map(_is_odd, requests))]
+
+    def _without_some(self) -> RequestReading:
+        """Which words no recipe takes, and what could be done instead of them or without them."""
+
+        def unknown_in(tags: Sequence[Tag]) -> list[Tag]:
+            return [tag for tag in tags if tag.kind == "unknown"]
+
+        tags = min(self.sequences, key=lambda tags: (len(unknown_in(tags)), cost_of(tags)))
+        unknown, known = unknown_in(tags), [tag for tag in tags if tag.kind != "unknown"]
+        negations = [tag.words for tag in known if tag.kind == "not"]
+
+        def without(unused: Sequence[str], nearest: Sequence[Requests] = ()) -> RequestReading:
+            kinds = frozenset(tag.kind for tag in known)
+            return RequestReading(unused=tuple(unused), nearest=tuple(nearest), kinds=kinds)
+
+        if negations and not unknown:
+            return without(negations)
+        is_single = len(unknown) == 1 and not negations
+        if is_single and (nearest := self._replaced(tags, unknown[0])):
+            return without([unknown[0].words], nearest)
+        droppable = [at for at, tag in enumerate(known) if tag.kind not in _WORDLESS]
+        for count in range(3 if len(droppable) < _MANY_WORDS else 1):
+            for dropped in combinations(droppable, count) if unknown or count else ():
+                unused = [tag.words for tag in (*unknown, *(known[at] for at in dropped))]
+                if _NEGATIONS & {word.lower().replace("'", "") for word in unused}:
+                    continue  # without it, the opposite would be offered
+                rest = [tag for at, tag in enumerate(known) if at not in dropped]
+                if nearest := self._possible(rest):
+                    return without(unused, nearest)
+        return without([tag.words for tag in unknown or (known[at] for at in droppable)])
+
+    def _replaced(self, tags: Sequence[Tag], unknown: Tag) -> list[Requests]:
+        """With a column in the place of a word that means nothing here."""
+        at = tags.index(unknown)
+        if any(tag.kind == "number" for tag in tags[max(at - 1, 0) : at + 2]):
+            return []  # `revenue growth` is not about two columns
+        columns = self.names.nearest(unknown.words)[:_MAX_REPLACED]
+        made = [
+            self._possible([*tags[:at], column_tag(name, self.names, name), *tags[at + 1 :]])
+            for name in columns
+        ]
+        return list(dict.fromkeys(requests for each in made for requests in each))
 
 
-def _requests(tags: Sequence[Tag], names: TableNames, *, asks: bool) -> Iterator[Requests | Unsaid]:
-    if any(tag.kind == "unknown" for tag in tags):
-        return
-    plain = replace(_phrase(tags, names), asks=asks)
-    for recipe in RECIPES:
-        if not recipe.takes_conditions:
-            yield from recipe.requests(plain)
-    for kept in (range(0), *_sides(plain.tags)):
-        for selection in selections(plain.tags, names, kept):
-            rest = _without_table(selection.rest, names)
-            clause = replace(plain, tags=rest, filters=selection.filters, time=selection.time)
-            yield from _fitting(clause, is_about_sides=bool(kept))
+def _is_odd(request: Request) -> bool:
+    """`number of different regions by region`"""
+    return bool(set(request.groups) & set(request.columns))
 
 
 def _without_table(tags: tuple[Tag, ...], names: TableNames) -> Tags:
@@ -255,20 +381,13 @@ def _without_table(tags: tuple[Tag, ...], names: TableNames) -> Tags:
     return Tags(tags)
 
 
-def _fitting(clause: Clause, *, is_about_sides: bool) -> Iterator[Requests | Unsaid]:
-    recipes: list[Recipe] = [recipe for recipe in RECIPES if recipe.takes_conditions]
-    for recipe in recipes:
-        if recipe.keeps_sides == is_about_sides:
-            yield from recipe.requests(clause)
-
-
 def _sides(tags: Tags) -> Iterator[range]:
     """Where two values or spans are compared, or one with what was before it."""
     kinds = {tag.kind for tag in tags}
     for at in range(len(tags)):
         if kinds & {"compare", "vs"} and (pair := begins(_SIDES, tags, at)):
-            end = pair.found.end()
-            yield range(at, end + (end < len(tags) and tags[end].kind in ("text", "date")))
+            is_behind = pair.end < len(tags) and tags[pair.end].kind in ("text", "date")
+            yield range(at, pair.end + is_behind)
         if "why" in kinds and tags[at].kind == "span":
             yield range(at, at + 1)
 
@@ -308,64 +427,6 @@ def _phrase(tags: Sequence[Tag], names: TableNames) -> Clause:
     return Clause(
         names, Tags(kept), charts=tuple(charts), order=order, dates=dates, is_shown=is_shown
     )
-
-
-def _without_some(
-    every: Sequence[Sequence[Tag]], names: TableNames, *, asks: bool
-) -> RequestReading:
-    """Which words no recipe takes, and what could be done instead of them or without them."""
-    tags = min(every, key=lambda tags: (sum(tag.kind == "unknown" for tag in tags), cost_of(tags)))
-    unknown = [tag for tag in tags if tag.kind == "unknown"]
-    known = [tag for tag in tags if tag.kind != "unknown"]
-    kinds = frozenset(tag.kind for tag in known)
-    negations = [tag.words for tag in known if tag.kind == "not"]
-    if negations and not unknown:
-        return RequestReading(unused=tuple(negations), kinds=kinds)
-    if (
-        len(unknown) == 1
-        and not negations
-        and (nearest := _replaced(tags, unknown[0], names, asks=asks))
-    ):
-        return RequestReading(unused=(unknown[0].words,), nearest=tuple(nearest), kinds=kinds)
-    droppable = [at for at, tag in enumerate(known) if tag.kind not in _WORDLESS]
-    for count in range(3 if len(droppable) < _MANY_WORDS else 1):
-        for dropped in combinations(droppable, count) if unknown or count else ():
-            rest = [tag for at, tag in enumerate(known) if at not in dropped]
-            unused = [tag.words for tag in (*unknown, *(known[at] for at in dropped))]
-            if _NEGATIONS & {word.lower().replace("'", "") for word in unused}:
-                continue  # without it, the opposite would be offered
-            if nearest := _possible(rest, names, asks=asks):
-                return RequestReading(unused=tuple(unused), nearest=tuple(nearest), kinds=kinds)
-    rest = unknown or [tag for tag in known if tag.kind not in _WORDLESS]
-    return RequestReading(unused=tuple(tag.words for tag in rest), kinds=kinds)
-
-
-def _possible(tags: Sequence[Tag], names: TableNames, *, asks: bool) -> list[Requests]:
-    found = [
-        request
-        for made in _requests(tags, names, asks=asks)
-        for request in (made.offered if isinstance(made, Unsaid) else [made])
-    ]
-    return [each for each in dict.fromkeys(found) if not any(map(_is_odd, each))]
-
-
-def _is_odd(request: Request) -> bool:
-    """`number of different regions by region`"""
-    return bool(set(request.groups) & set(request.columns))
-
-
-def _replaced(
-    tags: Sequence[Tag], unknown: Tag, names: TableNames, *, asks: bool
-) -> list[Requests]:
-    """With a column in the place of a word that means nothing here."""
-    at = tags.index(unknown)
-    found: list[Requests] = []
-    if any(tag.kind == "number" for tag in tags[max(at - 1, 0) : at + 2]):
-        return found  # `revenue growth` is not about two columns
-    for name in names.nearest(unknown.words)[:_MAX_REPLACED]:
-        column = column_tag(name, names, name)
-        found += _possible([*tags[:at], column, *tags[at + 1 :]], names, asks=asks)
-    return list(dict.fromkeys(found))
 
 
 def is_question(text: str) -> bool:

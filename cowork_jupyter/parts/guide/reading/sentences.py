@@ -7,15 +7,15 @@ import re
 from ..request import Aggregate, Chart, CleaningAction, Filter, Operator, Request
 from .tokens import code_span, code_spans, join_words, quote_value
 
-AGGREGATES: dict[Aggregate, str] = {
+_AGGREGATES: dict[Aggregate, str] = {
     "sum": "sum", "mean": "mean", "median": "median", "min": "minimum", "max": "maximum",
     "std": "standard deviation", "share": "share",
 }  # fmt: skip
-DRAWN: dict[Chart, str] = {
+_DRAWN: dict[Chart, str] = {
     "histogram": "histogram", "box": "box plot", "scatter": "scatter plot", "bar": "bar chart",
     "line": "line chart", "pie": "pie chart",
 }  # fmt: skip
-OPERATORS: dict[Operator, str] = {
+_OPERATORS: dict[Operator, str] = {
     "=": "is", "!=": "is not", ">": "is above", ">=": "is at least", "<": "is below",
     "<=": "is at most", "contains": "contains", "in": "is one of", "between": "is between",
     "missing": "is missing", "known": "is known",
@@ -24,7 +24,7 @@ OPERATORS: dict[Operator, str] = {
 
 def sentence(request: Request) -> str:
     """`read` restores the same request from it."""
-    table, where = code_span(request.table.path), listed_filters(request)
+    table, where = code_span(request.table.path), _listed_filters(request)
     match request.verb:
         case "profile":
             return f"profile {table}"
@@ -62,10 +62,10 @@ def _core(request: Request) -> str:
         case "outliers":
             return f"outliers{of}"
         case "distribution":
-            return f"{DRAWN[request.chart] if request.chart else 'summary'}{of}"
+            return f"{_DRAWN[request.chart] if request.chart else 'summary'}{of}"
         case "relate":
             if request.chart:
-                return f"{DRAWN[request.chart]}{of}"
+                return f"{_DRAWN[request.chart]}{of}"
             return f"relation between {code_spans(request.columns)}" if of else "correlations"
         case "model":
             target, *others = request.columns
@@ -75,14 +75,14 @@ def _core(request: Request) -> str:
             assert request.between is not None
             first, second = map(str if request.time else quote_value, request.between)
             return (
-                f"comparison of the {measure(request)} between {first} and {second} "
+                f"comparison of the {_measure(request)} between {first} and {second} "
                 f"of {code_span(request.time or request.groups[0])}"
             )
-    chart = f"{DRAWN[request.chart]} of the " if request.chart else ""
-    return f"{chart}{measure(request)}"
+    chart = f"{_DRAWN[request.chart]} of the " if request.chart else ""
+    return f"{chart}{_measure(request)}"
 
 
-def measure(request: Request) -> str:
+def _measure(request: Request) -> str:
     names = code_spans(request.columns) if request.columns else "rows"
     if request.aggregate == "count":
         return "number of rows"
@@ -90,7 +90,7 @@ def measure(request: Request) -> str:
         return f"share of the sum of {names}"
     if request.aggregate == "distinct":
         return f"number of different {names}"
-    return f"{AGGREGATES[request.aggregate]} of {names}"
+    return f"{_AGGREGATES[request.aggregate]} of {names}"
 
 
 def _by(request: Request) -> str:
@@ -102,14 +102,14 @@ def _by(request: Request) -> str:
     return f" by {join_words(groups)}" if groups else ""
 
 
-def listed_filters(request: Request) -> str:
+def _listed_filters(request: Request) -> str:
     if not request.filters:
         return ""
     return " where " + " and ".join(_filter(row_filter, request) for row_filter in request.filters)
 
 
 def _filter(row_filter: Filter, request: Request) -> str:
-    words = OPERATORS[row_filter.operator]
+    words = _OPERATORS[row_filter.operator]
     column = request.table.column(row_filter.column)
     if row_filter.operator == "=" and column and column.kind == "date":
         words = "is in"

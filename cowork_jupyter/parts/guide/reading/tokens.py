@@ -1,4 +1,4 @@
-"""Texts as tokens, and names in backticks that can be read back."""
+"""Texts as tokens, names in backticks that can be read back, and spans of time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Literal
+
+from ..request import Period
 
 
 def code_span(name: str) -> str:
@@ -23,6 +26,12 @@ def code_span(name: str) -> str:
 
 def code_spans(names: Sequence[str]) -> str:
     return join_words([code_span(name) for name in names])
+
+
+def listed_names(names: Iterable[str], most: int = 12) -> str:
+    spans = [f"`{name}`" for name in names]
+    more = len(spans) - most
+    return ", ".join(spans[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def join_words(parts: Sequence[str], link: str = "and") -> str:
@@ -151,3 +160,66 @@ _PART = re.compile(r"[^\W_]+")
 def words_of(name: str) -> list[str]:
     """The words of a name: `orderDate`, `order_date`, `Order date`."""
     return [normalize(part) for part in _PART.findall(_CAMEL.sub(" ", name[:300]))]
+
+
+_MONTHS = (
+    "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+    "august aug", "september sep sept", "october oct", "november nov", "december dec",
+)  # fmt: skip
+MONTHS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+# maximum span in days for each period
+_PERIODS: tuple[tuple[int, Period], ...] = (
+    (45, "day"), (100, "week"), (4 * 366, "month"), (10 * 366, "quarter"),
+)  # fmt: skip
+_SHAPES: tuple[tuple[Period, str], ...] = (
+    ("year", r"\d{4}"), ("quarter", r"\d{4}-Q[1-4]"), ("month", r"\d{4}-\d\d"),
+    ("day", r"\d{4}-\d\d-\d\d"),
+)  # fmt: skip
+
+
+def period_of(span: str) -> Period | None:
+    """None if it is not a span."""
+    return next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
+
+
+def previous_span(span: str) -> str:
+    year = int(span[:4])
+    match period_of(span):
+        case "year":
+            return f"{year - 1:04d}"
+        case "quarter":
+            number = int(span[-1])
+            return f"{year - 1:04d}-Q4" if number == 1 else f"{year:04d}-Q{number - 1}"
+        case "month":
+            number = int(span[-2:])
+            return f"{year - 1:04d}-12" if number == 1 else f"{year:04d}-{number - 1:02d}"
+    return (date.fromisoformat(span) - timedelta(days=1)).isoformat()
+
+
+def _span_of_day(day: str, period: Period) -> str:
+    """The span of this length that contains a day."""
+    match period:
+        case "year":
+            return day[:4]
+        case "quarter":
+            return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
+        case "month":
+            return day[:7]
+    return day
+
+
+def spans_within(number: int, period: Period, first: str, last: str) -> list[str]:
+    """Such months or quarters between two days, the latest first: all of `march`."""
+    years = range(int(last[:4]), int(first[:4]) - 1, -1) if first else ()
+    spans = [f"{year}-{number:02d}" if period == "month" else f"{year}-Q{number}" for year in years]
+    return [
+        span for span in spans if _span_of_day(first, period) <= span <= _span_of_day(last, period)
+    ]
+
+
+def usual_period(first: str, last: str) -> Period:
+    """A few dozen points between two days; months if they are not known."""
+    if not first:
+        return "month"
+    days = (date.fromisoformat(last) - date.fromisoformat(first)).days
+    return next((period for most, period in _PERIODS if days <= most), "year")

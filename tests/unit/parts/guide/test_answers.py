@@ -34,7 +34,7 @@ def ask(desk: Desk, text: str, role: AgentRole = AgentRole.PLANNER) -> str:
     return said
 
 
-def test_an_answer_says_what_was_understood_and_then_the_true_numbers(
+def test_answer_states_the_request_and_correct_numbers(
     desk: Desk, sales: list[dict[str, str]]
 ) -> None:
     said = ask(desk, "what is the average revenue by region?")
@@ -47,9 +47,7 @@ def test_an_answer_says_what_was_understood_and_then_the_true_numbers(
     assert "differ only in case or spaces" in said
 
 
-def test_why_names_both_sides_and_what_changed_most(
-    desk: Desk, sales: list[dict[str, str]]
-) -> None:
+def test_why_compares_periods_and_largest_changes(desk: Desk, sales: list[dict[str, str]]) -> None:
     said = ask(desk, "why is revenue low in march?")
     frame = pd.DataFrame(sales).astype({"revenue": float})
     frame = frame.assign(month=frame.date.str[:7], region=frame.region.str.strip().str.title())
@@ -93,14 +91,14 @@ def test_every_kind_of_question_is_answered(desk: Desk, question: str, expected:
     assert expected in ask(desk, question)
 
 
-def test_yes_and_no_are_read_as_the_file_writes_them_however_long_it_is(desk: Desk) -> None:
+def test_yes_and_no_keep_the_spelling_of_long_files(desk: Desk) -> None:
     desk.having({"orders.csv": "item,Paid,sum\n" + "a,Yes,1\nb,No,2\nc,Yes,3\n" * 200})
     said = ask(desk, "how many orders were not paid?")
     assert said.startswith('**Number of rows in `orders.csv` where `Paid` is "No"**\n\n200\n')
     assert "| Yes | 800 |" in ask(desk, "what is the total sum by paid?")
 
 
-def test_what_cannot_be_read_strictly_is_read_again_and_this_is_said(desk: Desk) -> None:
+def test_unreadable_values_are_left_out_and_named(desk: Desk) -> None:
     frame = pd.DataFrame(
         {"name": list("abc"), "started": ["2017-03-01", "2018-03-01", "2019-01-09"]}
     )
@@ -110,7 +108,7 @@ def test_what_cannot_be_read_strictly_is_read_again_and_this_is_said(desk: Desk)
     assert "are left out" in said
 
 
-def test_a_group_that_is_a_number_is_no_share(desk: Desk) -> None:
+def test_numeric_groups_are_not_percentages(desk: Desk) -> None:
     hours = "".join(
         f"2024-01-0{n} {hour}:30\n" for n, hour in enumerate(("09", "09", "17", "09"), 1)
     )
@@ -118,7 +116,7 @@ def test_a_group_that_is_a_number_is_no_share(desk: Desk) -> None:
     assert "| 9 | 75 % |" in ask(desk, "what is the share of rows by hour?")
 
 
-def test_odd_names_and_values_neither_break_a_query_nor_the_table(desk: Desk) -> None:
+def test_odd_names_and_values_are_escaped(desk: Desk) -> None:
     text = 'group,"it\'s ""a"" | b"\n"x\'; DROP",1\n"y|<b>",2\n"x\'; DROP",4\n'
     desk.having({"o'dd; x.csv": text})
     said = ask(desk, 'what is the sum of `it\'s "a" | b` by group?')
@@ -126,7 +124,7 @@ def test_odd_names_and_values_neither_break_a_query_nor_the_table(desk: Desk) ->
     assert "| y\\|&lt;b> | 2 |" in said
 
 
-def test_what_cannot_be_computed_at_once_or_is_a_chart_becomes_a_plan(tmp_path: Path) -> None:
+def test_charts_and_missing_sandbox_become_a_plan(tmp_path: Path) -> None:
     for scratch, question, action in (
         (False, "what is the average revenue by region?", "Mean of `revenue` by `region`"),
         (True, "can you plot revenue by region?", "Bar chart of the sum of `revenue`"),

@@ -80,7 +80,7 @@ SIZE = re.compile(
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_a_profile_says_the_true_size(table: Awkward, tmp_path: Path) -> None:
+def test_profile_states_the_true_size(table: Awkward, tmp_path: Path) -> None:
     (tmp_path / table.file).write_bytes(table.data)
     said = Desk(tmp_path).ask(f"Profile {table.file}", answers=["go on"])
     found = SIZE.search(said)
@@ -89,14 +89,14 @@ def test_a_profile_says_the_true_size(table: Awkward, tmp_path: Path) -> None:
     assert sizes == [table.rows, table.columns, table.duplicates, table.missing]
 
 
-def test_names_with_line_breaks_are_one_line_and_mean_their_column(tmp_path: Path) -> None:
+def test_column_names_with_line_breaks_are_found(tmp_path: Path) -> None:
     desk = Desk(tmp_path).having({"t.csv": 'town,"unit\nprice"\nRome,2\nOslo,4\nRome,6\n'})
     said = desk.ask("Plot the mean of unit price by town in t.csv")
     assert "each of them: 4" in said, "the mean of 2 and 6, and 4 alone"
 
 
 @pytest.mark.parametrize("table", each(4, TABLES), ids=lambda table: table.name)
-def test_plotting_ends_well_or_says_why(table: Awkward, tmp_path: Path) -> None:
+def test_plotting_succeeds_or_explains(table: Awkward, tmp_path: Path) -> None:
     (tmp_path / table.file).write_bytes(table.data)
     desk, text = Desk(tmp_path), f"Plot {table.file}"
     with suppress(IndexError):  # it asks of what
@@ -109,7 +109,7 @@ def test_plotting_ends_well_or_says_why(table: Awkward, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NO_TABLES)
-def test_what_is_no_table_is_said_to_be_none(name: str, tmp_path: Path) -> None:
+def test_files_without_a_table_are_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_bytes(NO_TABLES[name])
     said = Desk(tmp_path).ask("Profile table.csv")
     assert "not a table" in said

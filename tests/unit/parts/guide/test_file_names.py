@@ -62,7 +62,7 @@ FOLDERS = ["a/data/sales.csv", "b/data/sales.csv", "b/sales.csv", "data/sales.cs
         ("join towns with sales", FOLDERS, ["towns.csv", "b/sales.csv"]),
     ],
 )
-def test_the_file_is_meant_that_a_reader_would_take(
+def test_ambiguous_file_names_resolve_to_the_nearest(
     text: str, files: list[str], meant: list[str]
 ) -> None:
     assert named_paths(text, files, "b" if files is FOLDERS else "") == meant
@@ -73,7 +73,7 @@ def test_the_file_is_meant_that_a_reader_would_take(
     "name",
     ["data.CSV.gz", "report.xlsx", "/home/ada/other.csv", "https://a.org/other.csv", "no.csv"],
 )
-def test_a_file_that_cannot_be_read_is_not_replaced_by_another(name: str, tmp_path: Path) -> None:
+def test_unreadable_file_is_not_replaced(name: str, tmp_path: Path) -> None:
     for there in ("data.CSV.gz", "report.xlsx"):
         (tmp_path / there).write_bytes(b"\x1f\x8b")
     said = Desk(tmp_path).having({"other.csv": TABLE}).ask(f"Profile {name}")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from cowork_jupyter.parts.guide.findings import OutputText, findings
 from cowork_jupyter.parts.guide.request import Filter, Request
+from cowork_jupyter.parts.guide.texts import OutputText, findings
 
 from .desk import known
 
@@ -66,7 +66,7 @@ def shown(*values: object) -> list[OutputText]:
         (Request("model", TABLE), ["((9, 2), (3, 2))", SCORES], ["accuracy: Ridge: 0.5"]),
     ],
 )
-def test_a_sentence_or_two_are_said_of_what_was_shown(
+def test_findings_summarize_outputs(
     request_: Request, values: list[object], said: list[str]
 ) -> None:
     assert findings(request_, shown(*values), "x.csv") == said
@@ -88,11 +88,11 @@ def test_a_sentence_or_two_are_said_of_what_was_shown(
         *((request, text) for request in (BY_REGION, COMPARED, MISSING) for text in UNREADABLE),
     ],
 )
-def test_of_what_is_cut_or_mixed_nothing_is_said(request_: Request, text: str) -> None:
+def test_cut_or_mixed_outputs_give_no_findings(request_: Request, text: str) -> None:
     assert findings(request_, [OutputText(text)]) == []
 
 
-def test_texts_where_numbers_should_be_are_noticed() -> None:
+def test_text_results_are_noticed() -> None:
     texts = (str(pd.Series({"N": "1.52.5"}, name="price")), "'1.52.5'")
     assert [OutputText(text).is_text for text in (*texts, str(SUMS), "12")] == [True] * 2 + [
         False

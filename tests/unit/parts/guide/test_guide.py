@@ -32,7 +32,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path).having({"sales.csv": SALES})
 
 
-def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
+def test_plan_uses_real_names(desk: Desk) -> None:
     made = desk.plan("Profile sales.csv, then plot price over time")
     profile, plot = Plan.model_validate(made).steps
     assert "`price`" in plot.action
@@ -42,7 +42,7 @@ def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
     assert {call["tool"] for call in desk.calls} == {"list_directory", "read_file"}
 
 
-def test_what_is_odd_in_a_table_is_a_risk_of_its_plan(tmp_path: Path) -> None:
+def test_odd_tables_are_risks_of_the_plan(tmp_path: Path) -> None:
     desk = Desk(tmp_path).having({"t.csv": "1,2.5,x\n2,3.5,y\n3,4.5,x,more\n"})
     header, fields = desk.plan("Profile t.csv")["risks"]
     assert "no header" in header
@@ -58,7 +58,7 @@ def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
     assert len(list(desk.folder.glob("*.png"))) == 1, "a line for each region"
 
 
-def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_path: Path) -> None:
+def test_step_uses_its_own_table(tmp_path: Path) -> None:
     files = {"mine/sales.csv": "x,y\n1,2\n", "other/sales.csv": "x,y\n3,4\n"}
     desk = Desk(tmp_path).having(files)
     plan = desk.plan("Remove duplicates in sales.csv", notebook="mine/work.ipynb")
@@ -85,7 +85,7 @@ JOIN = "Join `sales.csv` with `towns.csv` on `region`; then total price by town"
         (CLEAN, ["/tmp/new.csv"], "csv", "sales_clean.csv"),
     ],
 )
-def test_a_step_writes_the_file_that_its_approved_plan_names_or_the_usual_one(
+def test_step_writes_the_file_of_its_plan(
     desk: Desk, action: str, files: list[str], suffix: str, written: str
 ) -> None:
     desk.having({"towns.csv": "region,town\nN,Oslo\nS,Rome\n"})
@@ -106,7 +106,7 @@ def test_each_figure_of_a_report_is_found_in_an_output(desk: Desk) -> None:
         assert without_source(found) == []
 
 
-def test_what_was_asked_is_not_asked_again_when_something_is_added(desk: Desk) -> None:
+def test_answers_survive_additions_to_the_plan(desk: Desk) -> None:
     chosen = "clean `sales.csv`: fill missing `price` with the median value"
     before = Plan.model_validate(desk.plan("fill missing price in sales.csv", answers=[chosen]))
     assert before.goal == chosen
@@ -115,7 +115,7 @@ def test_what_was_asked_is_not_asked_again_when_something_is_added(desk: Desk) -
     assert {step["reason"].split()[1] for step in made["steps"]} == {"writes", "only"}
 
 
-def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> None:
+def test_replanning_skips_finished_steps(desk: Desk) -> None:
     text = "profile sales.csv, remove duplicates and plot total price by region"
     before = Plan.model_validate(desk.plan(text))
     before.steps[0].status = StepStatus.COMPLETED
@@ -126,7 +126,7 @@ def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> No
     assert [step["action"] for step in made["steps"]] == [one.action for one in before.steps[1:]]
 
 
-def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
+def test_impossible_requests_are_refused_with_abilities(desk: Desk) -> None:
     for role in AgentRole:
         said = desk.ask("write a poem about the sea", role)
         named = "I cannot use “poem”, “sea”, so I did nothing."
@@ -152,7 +152,7 @@ def test_a_step_it_cannot_do_fails(desk: Desk, action: str, files: list[str], wh
     assert "retryable" not in said
 
 
-def test_of_several_tables_it_asks_which(desk: Desk) -> None:
+def test_several_tables_ask_which(desk: Desk) -> None:
     said = desk.having({"other.csv": "a,b\n1,2\n"}).ask("make a profile", answers=["other.csv"])
     labels = [one["label"] for one in desk.questions[0]["options"]]
     assert labels[0].startswith("`other.csv` · 1 row · a, b")
@@ -160,7 +160,7 @@ def test_of_several_tables_it_asks_which(desk: Desk) -> None:
     assert "`other.csv`" in said
 
 
-def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
+def test_existing_files_are_not_overwritten_unasked(desk: Desk) -> None:
     desk.having({"sales_clean.csv": "mine"})
     said = desk.ask("remove duplicates in sales.csv", answers=["other"])
     assert "already exists" in desk.questions[0]["question"]
@@ -172,7 +172,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
     ("content", "files", "asks"),
     [("", ["sales_clean.csv"], False), ("mine", ["sales_clean.csv"], True), ("", [], True)],
 )
-def test_only_an_empty_file_that_the_plan_names_is_overwritten_unasked(
+def test_only_planned_empty_files_are_overwritten(
     desk: Desk, content: str, files: list[str], asks: bool
 ) -> None:
     desk.having({"sales_clean.csv": content})
@@ -182,7 +182,7 @@ def test_only_an_empty_file_that_the_plan_names_is_overwritten_unasked(
 
 
 @pytest.mark.process
-def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
+def test_written_script_can_be_rerun(desk: Desk) -> None:
     desk.ask("remove duplicates in sales.csv")
     (code,) = desk.folder.glob("clean_*.py")
     written = (desk.folder / "sales_clean.csv").read_text()
@@ -198,7 +198,7 @@ def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
         ("", "stop", "I stopped because pandas is not installed."),
     ],
 )
-def test_a_package_is_asked_for_and_without_matplotlib_there_are_numbers_and_no_chart(
+def test_missing_packages_are_asked_for(
     desk: Desk, packages: str, answer_: str, expected: str
 ) -> None:
     desk.packages = packages
@@ -208,7 +208,7 @@ def test_a_package_is_asked_for_and_without_matplotlib_there_are_numbers_and_no_
     assert len(list(desk.folder.glob("*.py"))) == (answer_ == "without")
 
 
-def test_no_chart_takes_the_place_of_another(desk: Desk) -> None:
+def test_charts_never_overwrite_files(desk: Desk) -> None:
     (desk.folder / "sales_histogram_price.png").write_text("mine")
     for _each in range(2):
         desk.ask("histogram of price in sales.csv")
@@ -229,9 +229,7 @@ def test_a_chart_that_cannot_be_drawn_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("has_old_file", [False, True])
-def test_what_was_joined_is_used_in_the_same_run_wherever_it_went(
-    tmp_path: Path, has_old_file: bool
-) -> None:
+def test_joined_file_is_used_in_the_same_run(tmp_path: Path, has_old_file: bool) -> None:
     desk = Desk(tmp_path).having(
         {
             "visits.csv": "town,date,paid\nRome,03/01/2025,2\nBonn,17/02/2025,4\n",
@@ -246,7 +244,7 @@ def test_what_was_joined_is_used_in_the_same_run_wherever_it_went(
     assert "highest DE" in said, said
 
 
-def test_a_join_that_would_repeat_rows_asks_and_never_goes_on_by_itself(tmp_path: Path) -> None:
+def test_join_that_repeats_rows_asks(tmp_path: Path) -> None:
     orders, customers = "nr,customer_id\n7,1\n8,2\n9,5\n", "id,name\n1,Ann\n2,Bob\n2,Eve\n"
     desk = Desk(tmp_path).having({"orders.csv": orders, "customers.csv": customers})
     text = "join orders with customers on customer_id = "
@@ -259,7 +257,7 @@ def test_a_join_that_would_repeat_rows_asks_and_never_goes_on_by_itself(tmp_path
     assert (tmp_path / "orders_customers.csv").exists()
 
 
-def test_cells_are_put_in_order_and_looked_at_again(tmp_path: Path) -> None:
+def test_cells_are_reordered_and_checked(tmp_path: Path) -> None:
     write_notebook(tmp_path / "nb.ipynb", "print(x)", "x = 1")
     desk, text = Desk(tmp_path), "put the cells of nb.ipynb in order"
     assert desk.plan(text)["steps"][0]["files"] == ["nb.ipynb"]
@@ -278,7 +276,7 @@ def test_cells_are_put_in_order_and_looked_at_again(tmp_path: Path) -> None:
         ("profile mine/t.csv", AgentRole.DESIGNER, "not run code"),
     ],
 )
-def test_it_says_what_is_there_and_what_is_missing(
+def test_missing_tables_and_rights_are_named(
     request_: str, role: AgentRole, words: str, tmp_path: Path
 ) -> None:
     write_notebook(tmp_path / "nb.ipynb", "import json", "x = json.loads('1')")
@@ -344,7 +342,7 @@ OF_TEXT = ToolResult("region\nN    1.52.5\nName: price, dtype: str", "")
 NOTEBOOK, PLOT = "work/nb.ipynb", "plot total price by region in data/sales.csv"
 
 
-def test_with_a_notebook_it_writes_short_cells_one_below_the_other() -> None:
+def test_notebook_gets_short_cells_in_order() -> None:
     asked = "total price by region in data/sales.csv, as a plot"
     kernel = Kernel(f"%%act -m m\n{asked}", "earlier()", "print('mine')")
     kernel.inserted = frozenset({"c1"})
@@ -366,7 +364,7 @@ def test_with_a_notebook_it_writes_short_cells_one_below_the_other() -> None:
         ([NOTHING, OF_TEXT, NOTHING], 'pd.to_numeric(sales["price"], errors="coerce")'),
     ],
 )
-def test_a_cell_is_mended_as_the_user_decides_and_those_below_run_again(
+def test_decided_fix_edits_the_cell_and_reruns_below(
     outputs: list[ToolResult | CoworkError], mending: str
 ) -> None:
     kernel = Kernel()
@@ -379,7 +377,7 @@ def test_a_cell_is_mended_as_the_user_decides_and_those_below_run_again(
     assert ran[len(outputs) :] == ["k1", "k2", "k3"]
 
 
-def test_without_cells_what_this_job_has_read_is_not_read_again() -> None:
+def test_kernel_without_cells_reuses_tables() -> None:
     kernel = Kernel()
     kernel.tools = frozenset([*LOOKING, "run_code"])
     kernel.code_run = [

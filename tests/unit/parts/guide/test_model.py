@@ -45,7 +45,7 @@ async def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 @pytest.mark.process
 @pytest.mark.asyncio
-async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
+async def test_plan_is_approved_and_executed(bench: Bench) -> None:
     job = await bench.tell("Profile sales.csv and plot price over time", AgentRole.PLANNER)
     assert job.status is JobStatus.COMPLETED, job.error
     revision = bench.service.journal.store.plan(bench.context.id)
@@ -83,7 +83,7 @@ async def test_a_question_is_computed_in_the_sandbox(bench: Bench) -> None:
         ("review_changes", {"paths": ["a.ipynb"]}, MessageType.REVIEW, "a.ipynb"),
     ],
 )
-async def test_a_workflow_that_ships_is_a_recipe_too(
+async def test_shipped_workflows_run_with_the_guide(
     bench: Bench, name: str, parameters: dict[str, Any], kind: MessageType, expected: str
 ) -> None:
     write_notebook(bench.workspace / "a.ipynb", "print(x)", "x = 1")
@@ -96,7 +96,7 @@ async def test_a_workflow_that_ships_is_a_recipe_too(
 
 
 @pytest.mark.asyncio
-async def test_the_reply_comes_in_pieces_that_make_up_the_whole() -> None:
+async def test_reply_is_streamed_in_pieces() -> None:
     request = ModelRequest([{"role": "user", "content": "sing"}])
     chunks = [chunk async for chunk in GuideModel().stream(request)]
     texts = [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)]
@@ -106,7 +106,7 @@ async def test_the_reply_comes_in_pieces_that_make_up_the_whole() -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_guide_answers_until_a_server_is_connected_and_when_it_is_forgotten(
+async def test_guide_answers_while_no_model_is_connected(
     tmp_path: Path,
 ) -> None:
     connections = Connections(Settings(tmp_path, tmp_path / "data"))

@@ -16,8 +16,9 @@ from cowork_jupyter.parts.guide.notebook import (
     moves,
     notebook_intent,
     order_cells,
+    style_of,
+    works_with_polars,
 )
-from cowork_jupyter.parts.guide.notebook_style import style_of, works_with_polars
 
 from .desk import Desk, write_notebook
 
@@ -33,7 +34,7 @@ from .desk import Desk, write_notebook
         ("read `order the cells.csv`", None),
     ],
 )
-def test_words_tell_what_is_wanted_of_a_notebook(text: str, intent: str | None) -> None:
+def test_notebook_intent_is_recognized(text: str, intent: str | None) -> None:
     assert notebook_intent(text) == intent
 
 
@@ -60,15 +61,13 @@ def cells(*sources: str) -> list[GuideCell]:
         (["for i in z: pass", "z = [1]"], "b a"),
     ],
 )
-def test_cells_follow_what_they_need_and_else_stay_where_they_are(
-    sources: list[str], order: str
-) -> None:
+def test_cells_are_sorted_by_dependency(sources: list[str], order: str) -> None:
     found = cells(*sources)
     assert " ".join(cell.id for cell in order_cells(found)) == order
     assert (not moves(found)) == (order == " ".join("abcd"[: len(sources)]))
 
 
-def test_an_explanation_names_what_is_in_the_cells() -> None:
+def test_explanation_names_headings_packages_and_files() -> None:
     reading = "import pandas as pd\nfrom math import pi\nd = pd.read_csv('sales.csv')"
     said = explain_cells("nb.ipynb", cells("# Sales", reading, "1 / 0"))
     for fact in ("3 cells, 2 of", ": Sales", ": math, pandas", ": sales.csv", "with an error: `c`"):
@@ -76,10 +75,18 @@ def test_an_explanation_names_what_is_in_the_cells() -> None:
     assert "use names defined further down" in explain_cells("n", cells("print(x)", "x = 1"))
 
 
-def test_a_notebook_without_cells_is_said_to_have_none(tmp_path: Path) -> None:
+def test_empty_notebook_is_explained(tmp_path: Path) -> None:
     write_notebook(tmp_path / "new.ipynb")
     assert "no cells yet" in Desk(tmp_path).ask("Explain new.ipynb")
     assert "already in order" in Desk(tmp_path).ask("Put the cells of new.ipynb in order")
+
+
+def test_long_notebook_is_read_whole(tmp_path: Path) -> None:
+    write_notebook(tmp_path / "long.ipynb", "print(x)", *["pass"] * 128, "x = 1")
+    desk = Desk(tmp_path)
+    assert "`long.ipynb` has 130 cells" in desk.ask("Explain long.ipynb")
+    (step,) = desk.plan("Put the cells of long.ipynb in order")["steps"]
+    assert "move 129 (" in step["action"]
 
 
 def style(variables: str, *sources: str, folder: str = ".") -> Style:
@@ -87,13 +94,13 @@ def style(variables: str, *sources: str, folder: str = ".") -> Style:
     return style_of(list(map(code_cell, sources)), kinds, Style(folder=folder))
 
 
-def test_a_notebook_that_works_with_polars_is_known() -> None:
+def test_polars_notebooks_are_recognized() -> None:
     assert works_with_polars([code_cell("import polars as pl\npl.read_csv('a.csv')")])
     for source in ("", "import pandas as pd\nimport polars as pl\npd.a\npd.b\npl.c"):
         assert not works_with_polars([code_cell(source)])
 
 
-def test_an_import_counts_once_the_kernel_has_it() -> None:
+def test_imports_count_once_run() -> None:
     assert style("pandas:module", "import pandas").pandas == "pandas"
     assert style("", "import pandas as pd").pandas == ""
     assert style("pd:module").pandas == "pd", "also where cells are not kept"
@@ -121,13 +128,13 @@ SALES = {"data/sales.csv": TableVariable("df", frozenset({"date"}))}
         (FRAME, ["df = pd.read_csv('data/sales.csv').dropna()"], {}),
     ],
 )
-def test_a_table_is_known_by_its_name_while_it_is_what_its_file_holds(
+def test_unchanged_loaded_tables_are_known(
     variables: str, sources: list[str], loaded: dict[str, TableVariable]
 ) -> None:
     assert style(variables, *sources).loaded_tables == loaded
 
 
-def test_paths_are_as_the_folder_of_the_notebook_sees_them() -> None:
+def test_paths_resolve_from_the_notebook_folder() -> None:
     moved = READ.replace("data/", "../data/")
     assert style(FRAME, moved, folder="work").loaded_tables == SALES
     code = [moved, "df.to_csv('out.csv')\nopen('../n.txt')", "pd.read_csv('out.csv')"]

@@ -35,7 +35,7 @@ def read(*messages: object, plan: Plan | None = None) -> GuideRun:
         ([said("user", "Execute."), step("Plot x", goal="See it")], "Plot x", "See it", True),
     ],
 )
-def test_a_request_is_what_the_user_said_last_or_what_a_step_is_assigned(
+def test_request_is_the_last_message_or_the_step(
     messages: list[Message], request_: str, goal: str, is_step: bool
 ) -> None:
     run = read(*messages, plan=PLAN)
@@ -43,7 +43,7 @@ def test_a_request_is_what_the_user_said_last_or_what_a_step_is_assigned(
     assert not run.replans
 
 
-def test_what_came_before_the_request_is_another_matter() -> None:
+def test_earlier_calls_are_ignored() -> None:
     gone = result(1, CoworkError("It was cancelled.", code="cancelled"))
     looked = call(1, "read_file", {"path": "a"})
     assert read(said("user", "Look"), looked, gone, said("user", "Sing")) == GuideRun("Sing")
@@ -55,7 +55,7 @@ def script(memory: Memory, context_id: str) -> Script:
     return Script(GuideRun("Look"), Conversation(AgentRole.ACTOR, messages=[message]), memory)
 
 
-def test_memory_holds_while_the_state_is_the_same_and_has_an_end() -> None:
+def test_memory_is_bounded_and_expires_with_the_state() -> None:
     memory = Memory()
     first, second = script(memory, "c"), script(memory, "d")
     first.keep("t.csv", [9, 1.5], "head")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.parts.guide import planner
+from cowork_jupyter.parts.guide import agent
 from cowork_jupyter.parts.guide.heads import complete_values
 from cowork_jupyter.parts.guide.script import Script
 from cowork_jupyter.parts.guide.sources import Candidate, candidates, described
@@ -41,7 +41,7 @@ def look(monkeypatch: pytest.MonkeyPatch) -> Look:
         assert desk.ask(text, AgentRole.PLANNER, **more) == "found"
         return found
 
-    monkeypatch.setattr(planner, "plan", plan)
+    monkeypatch.setattr(agent, "plan", plan)
     return look
 
 
@@ -53,9 +53,7 @@ def desk_with(folder: Path, *paths: str, frames: dict[str, Any] | None = None) -
     return Desk(folder, scratch=True, frames=frames).having(dict.fromkeys(paths, ORDERS))
 
 
-def test_tables_come_from_the_kernel_then_the_notebook_then_the_nearest_folder(
-    tmp_path: Path, look: Look
-) -> None:
+def test_candidates_are_kernel_then_notebook_then_folder(tmp_path: Path, look: Look) -> None:
     files = ("a.csv", "work/z.csv", "data/old.csv", "data/x/deep.csv", "data/used.csv")
     frames = {"totals": pd.DataFrame({"town": ["Rome", "Oslo"], "n": [1, 2]})}
     desk = desk_with(tmp_path, *files, frames=frames)
@@ -66,7 +64,7 @@ def test_tables_come_from_the_kernel_then_the_notebook_then_the_nearest_folder(
     ]  # fmt: skip
 
 
-def test_a_dataframe_is_described_as_it_is_in_memory(tmp_path: Path, look: Look) -> None:
+def test_dataframe_columns_keep_their_types(tmp_path: Path, look: Look) -> None:
     frame = pd.DataFrame(
         {
             "zip": ["01234", "99999", "01234"],
@@ -87,13 +85,13 @@ def test_a_dataframe_is_described_as_it_is_in_memory(tmp_path: Path, look: Look)
     assert set(paid.values) == {"True", "False"}
 
 
-def test_a_dataframe_that_cannot_be_copied_leaves_the_others(tmp_path: Path, look: Look) -> None:
+def test_uncopyable_dataframes_are_skipped(tmp_path: Path, look: Look) -> None:
     odd = pd.DataFrame([[1, 2]], columns=["a", "a"])
     frames = {"odd": odd, "good": pd.DataFrame({"a": [[1], [2]]}), "broken": None}
     assert names(look(desk_with(tmp_path, frames=frames))) == ["kernel: good"]
 
 
-def test_a_file_and_the_dataframe_read_from_it_are_one(tmp_path: Path, look: Look) -> None:
+def test_file_and_its_dataframe_are_one_candidate(tmp_path: Path, look: Look) -> None:
     frames = {"orders": pd.DataFrame({"order_id": [1]})}
     desk = desk_with(tmp_path, "work/orders.csv", "work/a.csv", frames=frames)
     write_notebook(tmp_path / NOTEBOOK, "import pandas as pd", 'orders = pd.read_csv("orders.csv")')
@@ -103,9 +101,7 @@ def test_a_file_and_the_dataframe_read_from_it_are_one(tmp_path: Path, look: Loo
     assert names(found) == ["named: work/orders.csv"]
 
 
-def test_what_the_notebook_writes_is_no_candidate_unless_it_is_named(
-    tmp_path: Path, look: Look
-) -> None:
+def test_written_files_are_candidates_only_if_named(tmp_path: Path, look: Look) -> None:
     desk = desk_with(
         tmp_path, *["a.csv", "both.csv", "notes.txt", "out/sums.csv", "b.csv", "c.csv"]
     )
@@ -121,7 +117,7 @@ def test_what_the_notebook_writes_is_no_candidate_unless_it_is_named(
         assert names(found) == [f"named: {path}"]
 
 
-def test_what_is_named_is_all_that_is_read(tmp_path: Path, look: Look) -> None:
+def test_only_named_tables_are_read(tmp_path: Path, look: Look) -> None:
     frames = {"rates": pd.DataFrame({"a": [1]}), "more": pd.DataFrame({"b": [1]})}
     desk = desk_with(tmp_path, "orders.csv", "customers.csv", "other.csv", frames=frames)
     found = look(desk, "join Orders.CSV with customers.csv")
@@ -138,14 +134,14 @@ def test_a_candidate_is_described_by_its_rows_and_columns(tmp_path: Path, look: 
     assert described(one) == "`orders.csv` · 1,212 rows · id, name, date, …"
 
 
-def test_a_wide_sheet_shows_the_rows_that_fit(tmp_path: Path, look: Look) -> None:
+def test_wide_sheets_show_fewer_rows(tmp_path: Path, look: Look) -> None:
     frame = pd.DataFrame({f"column {n}": ["some text"] * 150 for n in range(60)})
     frame.to_parquet(tmp_path / "wide.parquet")
     (table,) = [each.table for each in look(desk_with(tmp_path))]
     assert (len(table.names), table.rows, table.is_whole) == (60, None, False)
 
 
-def test_heads_are_read_once_and_again_when_a_file_changes(tmp_path: Path, look: Look) -> None:
+def test_heads_are_cached_until_a_file_changes(tmp_path: Path, look: Look) -> None:
     desk = desk_with(tmp_path, *(f"t{n:02d}.csv" for n in range(40)))
     assert len(look(desk)) == 16
     assert desk.turns == 2, "all heads are one reply"
@@ -179,7 +175,7 @@ def test_values_are_completed_from_the_whole_file(
         tables[:] = [complete_values(script, candidates(script, "")[0].table)]
         return "found"
 
-    monkeypatch.setattr(planner, "plan", plan)
+    monkeypatch.setattr(agent, "plan", plan)
     desk = Desk(tmp_path, scratch=True)
     desk.ask("x", AgentRole.PLANNER)
     town, day, paid, number = tables[0].columns
@@ -192,7 +188,7 @@ def test_values_are_completed_from_the_whole_file(
     assert desk.turns == turns + 1
 
 
-def test_what_can_be_cleaned_of_a_table_is_offered(tmp_path: Path) -> None:
+def test_bare_clean_offers_actions(tmp_path: Path) -> None:
     text = "town,n\n" + "Rome,1\n" * 300 + "oslo,2\nOslo ,\n"
     desk = Desk(tmp_path, scratch=True).having({"t.csv": text})
     (step,) = desk.plan("clean t.csv", ["unify"])["steps"]
@@ -206,7 +202,7 @@ def test_what_can_be_cleaned_of_a_table_is_offered(tmp_path: Path) -> None:
     assert "Nothing was cleaned." in desk.ask("clean t.csv", AgentRole.PLANNER, ["none"])
 
 
-def test_a_key_of_a_join_that_is_in_doubt_is_asked(tmp_path: Path) -> None:
+def test_doubtful_join_key_is_asked(tmp_path: Path) -> None:
     files = {
         "orders.csv": "order_id,town_id,n\n1,2,3\n2,2,4\n3,3,4\n",
         "bills.csv": "order_id,town_id,m\n7,2,3\n8,3,4\n9,4,4\n",

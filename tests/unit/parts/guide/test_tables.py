@@ -23,7 +23,7 @@ from .desk import known
         (["", "NA", "null"], "empty", ""),
     ],
 )
-def test_a_column_is_what_all_its_values_are(values: list[str], kind: str, form: str) -> None:
+def test_column_kind_fits_all_values(values: list[str], kind: str, form: str) -> None:
     rows = "".join(f"{value};x{at}\n" for at, value in enumerate(values))
     column = known("t.csv", f"column;name\n{rows}").columns[0]
     signs = f"{column.decimal}{column.thousands:1}" if kind == "number" else ""
@@ -36,11 +36,11 @@ def test_one_file_has_one_decimal_sign() -> None:
     assert known("t.csv", 'a,b\n1.5,"1,234"\n').columns[1].thousands == ","
 
 
-def test_dates_that_could_be_read_two_ways_are_marked() -> None:
+def test_ambiguous_dates_are_marked() -> None:
     assert known("t.csv", "day,n\n01/02/2024,1\n03/04/2024,2\n").columns[0].swapped
 
 
-def test_a_sheet_begins_below_its_title_and_its_dates_have_no_time() -> None:
+def test_sheet_titles_and_midnights_are_dropped() -> None:
     text = "Kunden 2024\t\t\n\t\t\nname\tsince\tsum\nOz\t2024-01-31 00:00:00\t1\n"
     table = known("t.xlsx", f"{text}Oz\t2024-02-29 00:00:00\t2.5\n", lines=5)
     assert [column.kind for column in table.columns] == ["text", "date", "number"]
@@ -55,6 +55,6 @@ def test_a_sheet_begins_below_its_title_and_its_dates_have_no_time() -> None:
         ('a,b\n1,"2\n2"\n3,4\n', 901, None),
     ],
 )
-def test_rows_are_counted_if_the_lines_tell(text: str, lines: int, rows: int | None) -> None:
+def test_rows_are_counted_where_possible(text: str, lines: int, rows: int | None) -> None:
     table = known("t.csv", text, lines=lines)
     assert (table.rows, table.is_whole) == (rows, lines == 4)

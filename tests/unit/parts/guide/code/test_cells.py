@@ -52,7 +52,7 @@ def sources(request: Request, style: Style | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: one.verb)
-def test_cells_are_short_import_once_and_take_no_name_of_the_users(request_: Request) -> None:
+def test_cells_are_short_and_shadow_no_names(request_: Request) -> None:
     cells = sources(request_)
     seen: set[str] = set()
     for source in cells:
@@ -76,7 +76,7 @@ def _stored(source: str) -> set[str]:
     return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
 
 
-def test_the_code_is_what_one_would_write() -> None:
+def test_generated_code_is_idiomatic() -> None:
     computing, drawing = sources(BY_REGION)[1:]
     assert computing == (
         'by_region = sales.groupby("region")["revenue"].sum().sort_values(ascending=False)\n'
@@ -92,7 +92,7 @@ def test_the_code_is_what_one_would_write() -> None:
     assert saving == 'sales_clean.convert_dtypes().to_csv("data/sales_clean.csv", index=False)'
 
 
-def test_what_is_loaded_and_imported_is_used() -> None:
+def test_loaded_tables_and_imports_are_reused() -> None:
     used, loaded = frozenset({"df", "by_region"}), {SALES.path: TableVariable("df")}
     style = Style(pandas="pandas", used_names=used, loaded_tables=loaded)
     months = Request("aggregate", SALES, ("units",), time="date", period="month")
@@ -121,7 +121,7 @@ def test_files_are_read_with_the_options_they_need() -> None:
     assert frame["v"].to_list()[1] == 2
 
 
-def test_values_become_missing_only_with_a_comment_that_says_so() -> None:
+def test_coercion_is_commented() -> None:
     table = written("t.csv", "day,v\n2024-01-01,1\n2024-01-02,2\n")
     written("t.csv", "day,v\nsoon,1\n2024-01-02,two\n")
     assert read(table, Choices(coerce=True)).isna().sum().to_list() == [1, 1]
@@ -150,7 +150,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_and_values_get_into_code_as_literals_only(name: str) -> None:
+def test_names_and_values_are_literals_in_code(name: str) -> None:
     columns = (
         ColumnFacts(name, "text", distinct=2, padded=True),
         ColumnFacts(f"{name}2", "number", distinct=9, missing_sign=name),

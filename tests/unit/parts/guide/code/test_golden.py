@@ -104,7 +104,7 @@ FILTERS: list[tuple[Filter, list[int]]] = [
 
 
 @pytest.mark.parametrize(("one", "units"), FILTERS)
-def test_filters_keep_the_rows_that_are_meant(one: Filter, units: list[int]) -> None:
+def test_filters_keep_matching_rows(one: Filter, units: list[int]) -> None:
     (rows,) = results(Request("preview", TABLE, filters=(one,)))
     assert list(rows["units"]) == units
     assert set(rows["region"]) <= {"north", "North ", "South", "West"}, "shown as they are"
@@ -139,7 +139,7 @@ CLEANED: list[tuple[CleaningAction, str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("action", "changed", "values"), CLEANED)
-def test_cleaning_does_what_was_asked_for_and_nothing_else(
+def test_cleaning_changes_only_what_was_asked(
     action: CleaningAction, changed: str, values: list[Any]
 ) -> None:
     request = Request("clean", written("crew.csv", MESSY), actions=(action,))
@@ -166,7 +166,7 @@ def test_cleaning_shows_what_has_changed() -> None:
 PEOPLE = "region,boss\nSouth,Ann\nWest,Bob\n"
 
 
-def test_a_join_repeats_no_row_and_converts_no_key_unless_that_was_decided() -> None:
+def test_join_validates_keys_unless_decided_otherwise() -> None:
     other = written("people.csv", PEOPLE)
     (counts,) = results(Request("join", TABLE, ("region", "region"), other=other))
     assert list(counts) == [7, 7, 2]
@@ -199,7 +199,7 @@ def test_a_model_is_scored_against_a_constant_guess(target: str) -> None:
     assert len(scores) == 2
 
 
-def test_nothing_is_predicted_from_what_identifies_rows() -> None:
+def test_ids_are_no_features() -> None:
     lines = "".join(f"{n},{n},{n}X,{n % 2}{n},p{n % 2},{n * 2},{n % 5}\n" for n in range(9))
     table = written("t.csv", f"id,customerId,name,zip,plan,paid,price\n{lines}")
     assert features(Request("model", table, ("price",))) == ["plan", "paid"]
@@ -220,7 +220,7 @@ _TIDY = (CleaningAction("fill", ("v",), "zero"), CleaningAction("unify", ("r",))
         ("join", {"columns": ("v", "v")}, None),
     ],
 )
-def test_a_table_of_the_kernel_is_used_as_it_is(verb: Any, fields: Any, wanted: Any) -> None:
+def test_kernel_tables_stay_unchanged(verb: Any, fields: Any, wanted: Any) -> None:
     frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-05", "2024-02-05"]), "r": ["a ", "A"]})
     frame = pd.concat([frame, frame]).assign(v=[1, 2, None, 4])
     text = ColumnFacts("r", "text", distinct=2, values=("a", "A"), padded=True)

@@ -12,7 +12,7 @@ import pytest
 from cowork_jupyter.domain.suggestions import CellError, NearbyCell
 from cowork_jupyter.parts.guide import fixes
 from cowork_jupyter.parts.guide.fixes import FailingCell, Fix, propose
-from cowork_jupyter.parts.guide.fixes.code import CellCode
+from cowork_jupyter.parts.guide.fixes.cell import CellCode
 
 from .failing import ADVISED, EXACT, FILES, FIXED, SETUP
 from .shell import Notebook
@@ -35,7 +35,7 @@ def fix_of(source: str, folder: Path, *, unrun: tuple[str, ...] = ()) -> Fix:
 
 
 @pytest.mark.parametrize("source", [*FIXED, *EXACT])
-def test_the_cell_runs_afterwards(source: str, folder: Path) -> None:
+def test_fixed_cell_runs(source: str, folder: Path) -> None:
     fix = fix_of(source, folder)
     assert fix.source is not None, fix.why
     assert fix.source == EXACT.get(source, fix.source)
@@ -46,13 +46,13 @@ def test_the_cell_runs_afterwards(source: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ADVISED)
-def test_where_nothing_surely_helps_it_says_what_to_do(source: str, folder: Path) -> None:
+def test_advice_where_no_change_surely_helps(source: str, folder: Path) -> None:
     fix = fix_of(source, folder)
     assert fix.source is None
     assert ADVISED[source] in fix.why
 
 
-def test_a_name_from_a_cell_that_has_not_run(folder: Path) -> None:
+def test_name_from_unrun_cell_names_the_cell(folder: Path) -> None:
     fix = fix_of("result + 1", folder, unrun=("result = df['units'].sum()",))
     assert fix == Fix("`result` is defined in cell 2, which has not run yet. Run cell 2 first.")
 
@@ -68,7 +68,7 @@ def test_a_name_from_a_cell_that_has_not_run(folder: Path) -> None:
         ("name = 'Größe 😀'; x = df['region']", "name = 'Größe 😀'; x = df['Region']"),
     ],
 )
-def test_everything_else_stays_as_it_is(source: str, expected: str) -> None:
+def test_fix_keeps_the_rest_of_the_cell(source: str, expected: str) -> None:
     notebook = Notebook([SETUP])
     notebook.is_ipython = True
     assert propose(notebook.failed(source)).source == expected
@@ -94,7 +94,7 @@ _GERMAN = ["01.02.2024", "02.03.2024", "15.02.2024", "16.02.2024"]
         (["01/02/2024", "soon"], "t.day", 't.day, format="%m/%d/%Y", errors="coerce"', _SOON),
     ],
 )
-def test_dates_are_read_in_the_format_they_have(
+def test_dates_get_their_actual_format(
     values: list[str], argument: str, mended: str, why: str, folder: Path
 ) -> None:
     cell = f"t = pd.DataFrame({{'n': range({len(values)}), 'day': {values!r}}})"
@@ -103,7 +103,7 @@ def test_dates_are_read_in_the_format_they_have(
     assert why in fix.why
 
 
-def test_what_was_tried_is_not_proposed_again(folder: Path) -> None:
+def test_tried_fixes_are_not_repeated(folder: Path) -> None:
     failed = Notebook([SETUP]).failed("df['region']", folder)
     first = propose(failed).source
     assert first
@@ -111,15 +111,13 @@ def test_what_was_tried_is_not_proposed_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["x  =  undefined", "return 1", "x = ("])
-def test_what_changes_nothing_or_does_not_compile_is_not_proposed(
-    source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_useless_fixes_are_not_proposed(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fixes, "_RULES", (lambda _cell: Fix("why", source),))
     cell = FailingCell("x = undefined", CellError(name="NameError", value="undefined"))
     assert propose(cell).source is None
 
 
-def test_the_line_is_known_from_what_ipython_shows() -> None:
+def test_error_line_is_read_from_the_traceback() -> None:
     notebook = Notebook([SETUP])
     notebook.is_ipython = True
     failed = notebook.failed("x = 1\n\ndef f(t):\n    return t['region']\n\nf(df)")
@@ -145,11 +143,11 @@ _ERRORS = [
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("error", _ERRORS, ids=lambda error: error.name)
-def test_hostile_cells_take_little_time(source: str, error: CellError) -> None:
+def test_hostile_cells_are_fixed_in_bounded_time(source: str, error: CellError) -> None:
     began = time.process_time()
     propose(FailingCell(source, error, "here", (NearbyCell(id="here", source=source),)))
     assert time.process_time() - began < 3
 
 
-def test_edits_that_overlap_are_not_mixed() -> None:
+def test_overlapping_edits_are_not_mixed() -> None:
     assert CellCode("abcdef").apply_edits((0, 3, "x"), (2, 4, "y")) in ("xdef", "abyef")

@@ -72,10 +72,40 @@ CUSTOMERS = known(
     "id,name,country,signup_date\n1,Acme,Germany,2023-01-15\n2,Birch,France,2023-02-15\n"
     "3,Corvo,Spain,2023-03-15\n4,Delta,Germany,2023-04-15\n",
 )
+
+
+def table(name: str, head: str, rows: Sequence[str]) -> Table:
+    return known(f"{name}.csv", "\n".join([head, *rows, ""]), lines=len(rows) + 1)
+
+
+PURCHASES = table(
+    "orders",
+    "order_id,customer_id,date,region,product,units,price,revenue",
+    [
+        f"{n},{n % 9},202{4 + n % 2}-0{n % 9 + 1}-03,{region},{'AB'[n % 2]},{n % 7},{n}.5,{n * 9}"
+        for n, region in enumerate(["North", "South"] * 20)
+    ],
+)
+PEOPLE = ["F,yes,none,31", "female,no,Flu,40", "M,Yes,flu,52", "male,no,none,18", "f ,no,Flu,18"]
+PATIENTS = table("patients", "sex,smoker,diagnosis,age", PEOPLE)
+GERMAN = table("umsatz", "Filiale;Umsatz", ["Ost;1.417,39", "West;12,5"])
+EXAMS = table(
+    "exams",
+    "student,exam_date,status",
+    ["A,11/02/2024,200", "B,03/04/2024,404", "A,11/02/2024,200"],
+)
+SMALL = (
+    table("points", "a,b", ["1,2", "3,4"]),
+    table("rents", "town,rent", ["Oslo,3", "Rome,"]),
+    table("towns", "town,zeta", ["Oslo,3", "Rome,4.5", "Oslo,5", "Rome,1"]),
+    table("crops", "field,year,harvest_date,area", ["A,2021,2021-07-03,1", "B,2021,2022-01-15,2"]),
+    table("visits", "day,visitors", [f"202{y}-03-0{d},{d}" for y in (3, 4) for d in range(1, 9)]),
+)
 SALES_CSV = _sales()
 SALES = known("data/sales.csv", SALES_CSV)
 WORKSPACES = {
     "sales": [SALES],
     "shop": [SALES, EMPLOYEES, WEATHER],
     "orders": [ORDERS, CUSTOMERS],
+    **{each.path: [each] for each in (PURCHASES, PATIENTS, GERMAN, EXAMS, *SMALL)},
 }

@@ -9,8 +9,7 @@ import pytest
 
 from cowork_jupyter.domain.replies import Review
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.parts.guide.reviewing.reviewed_file import ReviewedFile
-from cowork_jupyter.parts.guide.reviewing.reviewer import MAX_FINDINGS, review_of
+from cowork_jupyter.parts.guide.review import MAX_FINDINGS, ReviewedFile, review_of
 
 from ..desk import Desk, step, write_notebook
 from .test_rules import KEY, cell, file, notebook
@@ -29,7 +28,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-def test_findings_come_by_severity_each_with_place_evidence_and_advice(desk: Desk) -> None:
+def test_findings_are_sorted_by_severity_with_place_and_advice(desk: Desk) -> None:
     write_notebook(
         desk.folder / "work.ipynb",
         "import json\nroot = '/home/ada'",
@@ -62,7 +61,7 @@ def test_findings_come_by_severity_each_with_place_evidence_and_advice(desk: Des
         (["f()"], {"outputs": [ERROR]}, "They found 2 major."),
     ],
 )
-def test_it_says_what_it_found_and_did_not_look_at(
+def test_summary_names_findings_and_what_was_not_read(
     cells: list[str], more: dict[str, Any], said: str, desk: Desk
 ) -> None:
     write_notebook(desk.folder / "work.ipynb", "def f(): ...", *cells, **more)
@@ -72,7 +71,7 @@ def test_it_says_what_it_found_and_did_not_look_at(
 
 
 @pytest.mark.parametrize("path", sorted(path.name for path in OURS.glob("*.ipynb")))
-def test_our_own_notebooks_raise_no_alarm(path: str) -> None:
+def test_our_notebooks_have_no_findings(path: str) -> None:
     assert reviewed(Desk(OURS), f"Review {path}").findings == []
 
 
@@ -87,7 +86,7 @@ def test_our_own_notebooks_raise_no_alarm(path: str) -> None:
         (step("Review clean.py"), {}, {"clean.py"}),
     ],
 )
-def test_what_is_meant_is_reviewed_and_nothing_else(
+def test_only_the_named_files_are_reviewed(
     request_: Any, more: dict[str, Any], files: set[str], desk: Desk
 ) -> None:
     write_notebook(desk.folder / "work.ipynb", HERE)
@@ -117,7 +116,7 @@ def test_a_long_notebook_is_read_to_its_end(desk: Desk) -> None:
     assert [call["parameters"].get("offset") for call in desk.calls] == [None, None, 100]
 
 
-def test_of_very_many_findings_the_worst_are_shown_and_minor_ones_change_nothing() -> None:
+def test_worst_findings_are_kept_and_minor_ones_approve() -> None:
     assert review_of([notebook(HERE)]).verdict == "approve"
     paths = file("\n".join(HERE for _ in range(MAX_FINDINGS + 5)))
     keys = ReviewedFile("work.ipynb", [cell(1, f"k = '{KEY}'", 1)], total=1)

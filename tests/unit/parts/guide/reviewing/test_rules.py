@@ -7,20 +7,18 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.parts.guide.reviewing.reviewed_file import (
+from cowork_jupyter.parts.guide.review import (
+    MAX_LENGTH,
     ReviewedCell,
     ReviewedFile,
     ReviewRule,
-)
-from cowork_jupyter.parts.guide.reviewing.rules import (
-    MAX_LENGTH,
     analysis_remarks,
     error_remarks,
     except_remarks,
     path_remarks,
+    secret_remarks,
+    state_remarks,
 )
-from cowork_jupyter.parts.guide.reviewing.secrets import secret_remarks
-from cowork_jupyter.parts.guide.reviewing.state import state_remarks
 from cowork_jupyter.tools.notebook.state import CellState
 from tests.effects.catalogue import NOTEBOOKS
 from tests.effects.notebooks import Notebook
@@ -59,7 +57,7 @@ KNOWN = [one for one in NOTEBOOKS if not one.defect or one.defect in BY_CODE_ALO
 
 
 @pytest.mark.parametrize("one", KNOWN, ids=lambda n: n.name)
-def test_what_code_alone_can_tell_is_told_and_nothing_else(one: Notebook) -> None:
+def test_analysis_warnings_need_no_data(one: Notebook) -> None:
     found = list(analysis_remarks(notebook(*one.cells)))
     assert bool(found) is bool(one.defect)
     severity = "major" if one.defect == "no_seed" else "critical"
@@ -86,9 +84,7 @@ SHOWN = (
         (notebook(f"# {'x' * MAX_LENGTH}", *LEAK), []),
     ],
 )
-def test_an_analysis_is_read_as_a_whole(
-    reviewed: ReviewedFile, expected: list[tuple[int, int]]
-) -> None:
+def test_analysis_spans_cells(reviewed: ReviewedFile, expected: list[tuple[int, int]]) -> None:
     assert places(analysis_remarks, reviewed) == expected
 
 
@@ -144,12 +140,12 @@ CASES += [(rule, source, False) for rule, sources in LEFT_ALONE.items() for sour
 
 
 @pytest.mark.parametrize(("rule", "source", "found"), CASES)
-def test_a_line_is_found_or_left_alone(rule: ReviewRule, source: str, found: bool) -> None:
+def test_rule_matches_only_its_lines(rule: ReviewRule, source: str, found: bool) -> None:
     reviewed = notebook("x = 1", source, counts=[None, None])
     assert [number for number, _line in places(rule, reviewed)] == [2] * found
 
 
-def test_errors_count_unless_they_are_meant_and_what_is_no_python_if_it_never_ran() -> None:
+def test_expected_errors_are_not_reported() -> None:
     meant = cell(2, "1 / 0", 2, failed=True, tags=("raises-exception",))
     ran = cell(3, "some %strange ipython", 3)
     reviewed = ReviewedFile("work.ipynb", [cell(1, "1 / 0", 1, failed=True), meant, ran])
@@ -175,14 +171,14 @@ HUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
         ("pem = '''-----BEGIN RSA PRIVATE KEY-----\nMIIEow'''", "MIIEow"),
     ],
 )
-def test_a_secret_is_found_and_not_repeated(source: str, secret: str) -> None:
+def test_secret_is_found_and_never_quoted(source: str, secret: str) -> None:
     (found,) = secret_remarks(notebook("import os", source))
     assert (found.severity, found.cell and found.cell.number, found.line) == ("critical", 2, 1)
     assert secret not in f"{found.comment} {found.advice}"
     assert secret not in found.finding("work.ipynb").text
 
 
-def test_a_secret_in_a_text_or_a_file_counts_too_and_one_line_is_one_remark() -> None:
+def test_secrets_are_found_in_text_cells_and_files_once_a_line() -> None:
     text = cell(3, f"Use the key\n{KEY}", None, kind="markdown")
     assert places(secret_remarks, ReviewedFile("work.ipynb", [cell(1, "a = 1", 1), text])) == [
         (3, 2)
@@ -214,7 +210,7 @@ def test_a_secret_in_a_text_or_a_file_counts_too_and_one_line_is_one_remark() ->
         (["this is no python", "unknown"], [1, 2], []),
     ],
 )
-def test_what_does_not_fit_the_cells_is_found(
+def test_stale_and_undefined_names_are_found(
     cells: list[str], counts: list[int | None], words: list[str]
 ) -> None:
     found = list(state_remarks(notebook(*cells, counts=counts)))
@@ -223,13 +219,13 @@ def test_what_does_not_fit_the_cells_is_found(
     assert {one.severity for one in found} <= {"major"}
 
 
-def test_a_name_that_only_a_cell_below_defines_is_found() -> None:
+def test_name_defined_below_is_found() -> None:
     order, later = state_remarks(notebook("y = 1\nprint(x)", "x = 1", counts=[2, 1]))
     assert "`x`, which only a cell below it defines" in later.comment
     assert (later.severity, later.line, order.severity) == ("major", 2, "minor")
 
 
-def test_another_order_alone_is_minor_and_a_file_has_none() -> None:
+def test_execution_order_is_minor_and_ignored_in_files() -> None:
     (found,) = state_remarks(notebook("x = 1", "y = 2", counts=[2, 1]))
     assert (found.severity, found.cell and found.cell.number) == ("minor", 2)
     assert places(state_remarks, file("print(unknown)")) == []
