@@ -31,7 +31,7 @@ def measure() -> Iterator[Row]:
 
 def unpacked(script: str) -> bytes:
     """The script that the shipped one unpacks; itself, if it is a development build."""
-    found = re.match(r'const packed="([^"]+)",digits="([^"]+)"', script)
+    found = re.match(r'const \w+="([^"]+)",\w+="([^"]+)"', script)
     if not found:
         return script.encode()
     packed, digits = found.groups()
