@@ -168,7 +168,7 @@ class Reproductions:
     async def _try(self, trial: Trial) -> Outcome:
         state = trial.state
 
-        def took(ran: CodeResult) -> None:
+        def on_result(ran: CodeResult) -> None:
             trial.take(ran)
             news = ReproductionProgress(ran=state.ran, cells=state.cells)
             self._factory.journal.record(state.context_id, news, state.job_id)
@@ -179,7 +179,7 @@ class Reproductions:
         try:
             async with self._checkpoint(state):
                 measured = await tools.kernels.run_anew(
-                    tools.workspace, state.notebook, trial.codes, took, variables
+                    tools.workspace, state.notebook, trial.codes, on_result, variables
                 )
             ran = state.failed is None
             checked = (

@@ -19,7 +19,7 @@ from ..domain.expectations import (
     unchecked,
 )
 from ..domain.roles import AgentRole
-from ..tools.base import Clearance, ToolContext
+from ..tools.base import CallAuthorization, ToolContext
 from ..tools.kernel.state import Kernels
 from ..tools.table_facts import MISSING, table_facts
 from ..workspace import Workspace
@@ -159,7 +159,7 @@ class ExpectationChecks:
         if not all(table.startswith(FILE) for table in tables_of(expectation)):
             return unchecked("a file can only be matched in another file")
         # Nobody decides about this look, so it has the least rights, and sees no secrets.
-        guarded = Clearance().guard(self.workspace)
+        guarded = CallAuthorization().guard(self.workspace)
         context = ToolContext(guarded, AgentRole.PLANNER, sandbox=self.sandbox)
         try:
             return await self.measure_file(expectation, context)

@@ -10,7 +10,7 @@ from .comparing import difference
 from .files import FileChange
 from .silenced import Silenced, without_silenced
 from .warnings import warnings_for
-from .warnings.case import WatchedRun
+from .warnings.analysis_context import WatchedRun
 
 MAX_EFFECTS = 12
 MAX_WARNINGS = 12

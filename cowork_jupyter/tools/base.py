@@ -76,7 +76,7 @@ def no_remarks(_query: str, _limit: int) -> list[Remark]:
 
 
 @dataclass(frozen=True)
-class Clearance:
+class CallAuthorization:
     """Permission to run one call. Picklable, so that it can travel to another machine."""
 
     pins: Mapping[str, Pin] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Clearance:
 class _Hiding:
     """Says of a path whether it would need approval to be read. Picklable, as a clearance is."""
 
-    clearance: Clearance
+    clearance: CallAuthorization
     workspace: Workspace
 
     def __call__(self, path: str) -> bool:
@@ -138,7 +138,7 @@ class ToolContext:
     """Called with each piece of output of long-running tools."""
     mask: Mask = field(default_factory=Mask)
     """Redacts keys in what a tool stores, such as a cell's output in a notebook."""
-    clearance: Clearance = field(default_factory=Clearance)
+    clearance: CallAuthorization = field(default_factory=CallAuthorization)
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)

@@ -33,9 +33,9 @@ def another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The contents that were sent, by their digests."""
     digests: list[str] = []
-    deliver = pool_parcels.Parcel.deliver
+    deliver = pool_parcels.FileBundle.deliver
 
-    async def counted(self: pool_parcels.Parcel, sender: str, at: Callable[..., Any]) -> None:
+    async def counted(self: pool_parcels.FileBundle, sender: str, at: Callable[..., Any]) -> None:
         async def counting(function: Callable[..., Any], *arguments: Any) -> Any:
             if function is store_piece and arguments[-1]:
                 digests.append(arguments[1])
@@ -43,7 +43,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         await deliver(self, sender, counting)
 
-    monkeypatch.setattr(pool_parcels.Parcel, "deliver", counted)
+    monkeypatch.setattr(pool_parcels.FileBundle, "deliver", counted)
     return digests
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from cowork_jupyter.domain.effects import DataWarning
 from cowork_jupyter.effects.finding import unanswered
 from cowork_jupyter.effects.warnings import queries_for, warnings_for
-from cowork_jupyter.effects.warnings.case import WatchedRun
+from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
 from cowork_jupyter.tools.kernel.inside import queries_text
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
 from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables

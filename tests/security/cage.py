@@ -16,7 +16,7 @@ from pathlib import Path
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import SandboxChoice, Settings
-from cowork_jupyter.tools.base import Clearance, ToolContext
+from cowork_jupyter.tools.base import CallAuthorization, ToolContext
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.registry import default_tools, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
@@ -117,7 +117,7 @@ class Cage:
             Workspace(self.root),
             role,
             output,
-            clearance=Clearance(network=True),
+            clearance=CallAuthorization(network=True),
             sandbox=self.sandbox,
         )
         raw = {"command": f"echo started\n{command}", "timeout_seconds": seconds}
@@ -141,7 +141,7 @@ class Cage:
         self,
         kernels: ScratchKernels,
         code: str,
-        clearance: Clearance | None = None,
+        clearance: CallAuthorization | None = None,
         *,
         role: AgentRole = AgentRole.PLANNER,
     ) -> str:
@@ -149,7 +149,7 @@ class Cage:
         context = ToolContext(
             Workspace(self.root),
             role,
-            clearance=clearance or Clearance(),
+            clearance=clearance or CallAuthorization(),
             sandbox=self.sandbox,
             scratch=kernels.of("c"),
         )

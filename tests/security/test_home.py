@@ -11,7 +11,7 @@ import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.policy.shell.model import names
-from cowork_jupyter.tools.base import Clearance, ToolContext
+from cowork_jupyter.tools.base import CallAuthorization, ToolContext
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
@@ -245,7 +245,9 @@ async def test_views_of_single_files_are_not_kept_for_ever(cage: Cage, home: Pat
         context = ToolContext(
             Workspace(cage.root),
             AgentRole.ACTOR,
-            clearance=replace(Clearance(), readable=frozenset({str(home / f"{number}.csv")})),
+            clearance=replace(
+                CallAuthorization(), readable=frozenset({str(home / f"{number}.csv")})
+            ),
             sandbox=cage.sandbox,
         )
         raw = {"command": f"cat ~/{number}.csv ~/0.csv"}

@@ -21,7 +21,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
-from cowork_jupyter.tools.base import Clearance
+from cowork_jupyter.tools.base import CallAuthorization
 from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 
 from .cage import SECRET, Cage, becomes, picture, running_with
@@ -127,7 +127,7 @@ async def test_a_secret_that_is_saved_anew_stays_hidden(cage: Cage, run: Run) ->
 async def test_what_a_rule_keeps_from_being_read_is_hidden(cage: Cage, run: Run) -> None:
     (cage.root / "salaries.csv").write_text(SECRET)
     rule = read_rule(Effect.DENY, "read_file(salaries.csv)", Scope.SESSION)
-    said = await run("print(open('salaries.csv').read())", Clearance(unreadable=(rule,)))
+    said = await run("print(open('salaries.csv').read())", CallAuthorization(unreadable=(rule,)))
     assert SECRET not in said
 
 
@@ -144,7 +144,7 @@ async def test_so_is_its_second_name(cage: Cage, run: Run, rule: str) -> None:
     second.hardlink_to(first)
     (second.parent / "other.csv").write_text("plain")
     text = f"read_file({rule.format(home=f'/{cage.home}')})"
-    clearance = Clearance(unreadable=(read_rule(Effect.DENY, text, Scope.SESSION),))
+    clearance = CallAuthorization(unreadable=(read_rule(Effect.DENY, text, Scope.SESSION),))
     for path in (first, second):
         assert SECRET not in await run(f"print(open({str(path)!r}).read())", clearance)
     assert "plain" in await run("print(open('node_modules/other.csv').read())", clearance)

@@ -36,7 +36,7 @@ from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, RuleSet
 from ...policy.trust import Pinned, Pins
 from ...policy.visible import visible
-from ...tools.base import Clearance, Tool, ToolContext, ToolParameters
+from ...tools.base import CallAuthorization, Tool, ToolContext, ToolParameters
 from ...tools.notebook.state import Notebooks
 from ...tools.notebook.stored import NotebookFiles
 from ...workspace import Pin, Workspace, mark_of
@@ -120,7 +120,7 @@ class Gate:
         parameters: ToolParameters,
         log: RunLog,
         step: PlanStep | None = None,
-    ) -> Clearance:
+    ) -> CallAuthorization:
         """Clear the call to run. Raises Forbidden with the reason if it may not."""
         given = parameters.model_dump(mode="json", exclude_none=True)
         approved: str | None = None
@@ -189,7 +189,7 @@ class Gate:
 
     def clear_unasked(
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
-    ) -> Clearance | None:
+    ) -> CallAuthorization | None:
         """Clear a call if nobody has to be asked, else None."""
         decided = self._decide(tool, parameters, None, log, None)
         if decided.effect is not Effect.ALLOW:
@@ -276,10 +276,12 @@ class Gate:
         except CoworkError:
             return "nothing"
 
-    def _clearance(self, call: ProposedCall, log: RunLog, *, approved: bool = False) -> Clearance:
+    def _clearance(
+        self, call: ProposedCall, log: RunLog, *, approved: bool = False
+    ) -> CallAuthorization:
         rules = self.rules.for_job(log.context_id, log.job_id)
         unreadable = (rule for rule in rules if rule.active and rule.names("read_file"))
-        return Clearance(
+        return CallAuthorization(
             pins=self._pins(call),
             unreadable=tuple(rule for rule in unreadable if rule.counts_as is not Effect.ALLOW),
             approved=approved,

@@ -20,7 +20,7 @@ from ...domain.replies import ToolCall
 from ...effects.finding import text_for_model
 from ...store import Transaction
 from ...store.journal import Journal
-from ...tools.base import Clearance, ToolResult
+from ...tools.base import CallAuthorization, ToolResult
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
 
@@ -36,7 +36,7 @@ class CallRecord:
 
     call: ToolCall
     id: str = field(default_factory=partial(new_id, "call"))
-    clearance: Clearance = field(default_factory=Clearance)
+    clearance: CallAuthorization = field(default_factory=CallAuthorization)
     """What was decided, once it was."""
     error: CoworkError | None = None
     result: ToolResult | None = None

@@ -124,7 +124,7 @@ def earlier_jobs(log: RunLog) -> str:
 LookUp = Callable[[Message, int], Awaitable[Mentioned]]
 
 
-class Asides:
+class AttachedContext:
     def __init__(self, log: RunLog, frame: Frame, note: str) -> None:
         self._log = log
         self._frame = frame
@@ -266,7 +266,7 @@ def _is_sendable(message: Message) -> bool:
 class SentHistory:
     log: RunLog
     past: PastMessages
-    asides: Asides
+    asides: AttachedContext
     frame: Frame
     counter: TokenCounter
     is_step: bool = False

@@ -31,7 +31,7 @@ from ...store.journal import Streamed
 from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Accounting, JobBudget
-from .history import Asides, LookUp, PastMessages, SentHistory, earlier_jobs
+from .history import AttachedContext, LookUp, PastMessages, SentHistory, earlier_jobs
 from .limits import LimitReached, RunLimits
 from .model_request import RequestForm, conversation_of
 from .summariser import Summariser
@@ -168,7 +168,7 @@ class ModelSession:
         self._past = PastMessages(self.log, only_this_job=is_small)
         earlier = earlier_jobs(self.log) if is_small and not self.log.task_id else ""
         note = "\n\n".join(filter(None, [earlier, self.note]))
-        self._asides = Asides(self.log, self.frame, note)
+        self._asides = AttachedContext(self.log, self.frame, note)
         sources = (self._past, self._asides, self.frame, self.counter)
         self._sent = SentHistory(self.log, *sources, is_step=self.is_step)
         self._events = ReplyEvents(self.log)

@@ -15,7 +15,7 @@ from ...effects.evaluation import ExpectationChecks, MeasureFile, measure_text_f
 from ...effects.memory import KernelMemory
 from ...effects.pinned import PinnedExpectations
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
-from ...tools.base import Clearance, ToolContext, ToolResult
+from ...tools.base import CallAuthorization, ToolContext, ToolResult
 from ...tools.kernel.scratch_kernel import ScratchKernels
 from ...tools.kernel.state import Kernels, NoKernels
 from ...tools.registry import ToolRegistry, validate_parameters
@@ -57,8 +57,8 @@ class ToolEnvironment:
 
     def clear_unasked(
         self, log: RunLog, tool: str, parameters: Mapping[str, Any]
-    ) -> Clearance | None:
-        """Clearance for a call that exists and that nobody has to be asked about, else None."""
+    ) -> CallAuthorization | None:
+        """Of a call that exists and that nobody has to be asked about, else None."""
         found = self.registry.get(tool)
         return self.gate.clear_unasked(found, parameters, log) if found else None
 

@@ -21,7 +21,7 @@ from ...effects.finding import effects_of, made_anew, unanswered, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
 from ...effects.warnings import queries_for
-from ...effects.warnings.case import WatchedRun
+from ...effects.warnings.analysis_context import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import KernelQuery, Kernels, KernelTables, ScratchSetup

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...domain.effects import DataWarning, TableState
 from ...tools.kernel.state import KernelQuery
-from .case import Case, Rule, TableWarning, WatchedRun
+from .analysis_context import AnalysisContext, Rule, TableWarning, WatchedRun
 from .charts import chart_warnings
 from .copies import copy_warnings
 from .filters import filter_warnings, group_warnings, mean_warnings
@@ -38,7 +38,7 @@ def queries_for(
     program = read(code, earlier)
     if program is None:
         return []
-    case = Case(run, program)
+    case = AnalysisContext(run, program)
     for rule in RULES:
         list(rule(case))
     return case.asked
@@ -49,7 +49,7 @@ def warnings_for(run: WatchedRun) -> list[tuple[str, DataWarning]]:
     program = read(run.code, run.earlier)
     if program is None:
         return []
-    case = Case(run, program)
+    case = AnalysisContext(run, program)
     found: dict[tuple[str, int | None, str], TableWarning] = {}
     for rule in RULES:
         for of, about in rule(case):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .case import Case, TableWarning, number, part_text, share, warning
+from .analysis_context import AnalysisContext, TableWarning, number, part_text, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}
@@ -33,7 +33,7 @@ def _is_data(value: Value) -> bool:
     return known or column_of(value) is not None or (value.op == "index")
 
 
-def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value | None]]:
+def limits(case: AnalysisContext, axis: str) -> Iterator[tuple[Value, Value | None, Value | None]]:
     for call in case.calls():
         given: Value | None = None
         if call.short in (f"{axis}lim", f"set_{axis}lim"):
@@ -56,7 +56,7 @@ def limits(case: Case, axis: str) -> Iterator[tuple[Value, Value | None, Value |
             yield call, given.args[0], given.args[1]
 
 
-def meets(case: Case, call: Value, limit: Value) -> bool:
+def meets(case: AnalysisContext, call: Value, limit: Value) -> bool:
     if call is limit or (limit.base is not None and limit.base is call):
         return True
     ours, theirs = _axes(call), _axes(limit)
@@ -65,7 +65,7 @@ def meets(case: Case, call: Value, limit: Value) -> bool:
     return ours == theirs
 
 
-def _figure(case: Case, call: Value) -> int:
+def _figure(case: AnalysisContext, call: Value) -> int:
     """The number of figures begun before the call."""
     before = itertools.takewhile(lambda each: each is not call, case.calls())
     return sum(each.name.startswith("matplotlib") and each.short in _BEGINS for each in before)
@@ -83,7 +83,7 @@ _FEWER_POINTS = "chart_shows_fewer_points"
 _MANY_MISSING = 0.05
 
 
-def chart_warnings(case: Case) -> Iterator[TableWarning]:
+def chart_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     drawn = [call for call in case.calls() if _kind(call)]
     if not drawn:
         return
@@ -107,7 +107,7 @@ def _kind(call: Value) -> str:
     return name if name in _BARS | _POINTS else ""
 
 
-def _titles(case: Case) -> Iterator[str]:
+def _titles(case: AnalysisContext) -> Iterator[str]:
     for call in case.calls():
         if call.short in ("title", "set_title", "suptitle", "xlabel", "set_xlabel"):
             yield from (part.text for arg in call.args for part in arg.ancestry() if part.text)
@@ -117,7 +117,7 @@ def _titles(case: Case) -> Iterator[str]:
                 yield given.text
 
 
-def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
+def _cut_bars(case: AnalysisContext, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         kind = _kind(call)
         if kind not in _BARS:
@@ -135,7 +135,7 @@ def _cut_bars(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
             return
 
 
-def _start(case: Case, low: Value | None) -> tuple[float | None, str]:
+def _start(case: AnalysisContext, low: Value | None) -> tuple[float | None, str]:
     value = constant_of(low)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), f"{value:g}"
@@ -167,7 +167,7 @@ def _scaled(low: Value | None, least: float) -> float | None:
     return least - factor if low.name == "Sub" else None
 
 
-def _some_rows(case: Case, call: Value) -> Iterator[TableWarning]:
+def _some_rows(case: AnalysisContext, call: Value) -> Iterator[TableWarning]:
     receiver = [call.base] if call.op == "method" and call.base is not None else []
     for value in [*receiver, *call.args, *call.keywords.values()]:
         part = _first_rows(value)
@@ -234,7 +234,7 @@ def _plotted(call: Value) -> Iterator[tuple[str, Value, str]]:
             yield axis, *found
 
 
-def _cut_histogram(case: Case, call: Value) -> Iterator[TableWarning]:
+def _cut_histogram(case: AnalysisContext, call: Value) -> Iterator[TableWarning]:
     ends = constant_of(call.keyword("range"))
     column = column_of(call.keyword("x", 0)) if call.args or "x" in call.keywords else None
     column = column or column_of(call.base)
@@ -249,7 +249,7 @@ def _cut_histogram(case: Case, call: Value) -> Iterator[TableWarning]:
         yield warning(case.of(column[0]), _FEWER_POINTS, message, call.line, advice, answer)
 
 
-def _cut_points(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
+def _cut_points(case: AnalysisContext, drawn: list[Value]) -> Iterator[TableWarning]:
     for call in drawn:
         if _kind(call) == "hist":
             yield from _cut_histogram(case, call)
@@ -278,7 +278,7 @@ def _cut_points(case: Case, drawn: list[Value]) -> Iterator[TableWarning]:
 
 
 def _missing_points(
-    case: Case, call: Value, plotted: list[tuple[str, Value, str]]
+    case: AnalysisContext, call: Value, plotted: list[tuple[str, Value, str]]
 ) -> Iterator[TableWarning]:
     table = plotted[0][1]
     if table is not plotted[1][1]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...domain.effects import TableState
 from ...domain.plurals import count_of
-from .case import Case, TableWarning, warning
+from .analysis_context import AnalysisContext, TableWarning, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 
@@ -26,7 +26,7 @@ _OF_MISSING = {"dropna", "fillna", "drop_nulls", "fill_null", "ffill", "bfill"}
 _OF_TEXT = {"strip", "lower", "upper", "title", "replace", "zfill", "lstrip", "rstrip"}
 
 
-def copy_warnings(case: Case) -> Iterator[TableWarning]:
+def copy_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for store in case.program.current(case.program.stores):
         yield from _chained(case, store)
         yield from _row_of_loop(case, store)
@@ -42,7 +42,7 @@ def copy_warnings(case: Case) -> Iterator[TableWarning]:
         yield from _thrown_away(case, value, _CLEANS, line)
 
 
-def _is_frame(case: Case, value: Value | None) -> bool:
+def _is_frame(case: AnalysisContext, value: Value | None) -> bool:
     if value is None:
         return False
     rows = case.rows(value)
@@ -54,7 +54,7 @@ def _is_frame(case: Case, value: Value | None) -> bool:
     return bool(made) and made[-1].name.startswith("pandas.")
 
 
-def _chained(case: Case, store: Value) -> Iterator[TableWarning]:
+def _chained(case: AnalysisContext, store: Value) -> Iterator[TableWarning]:
     """`df[mask]["x"] = 1`: what is between the first brackets is a copy."""
     copy = store.base
     if copy is not None and copy.op == "attribute" and copy.name in ("loc", "iloc", "at", "iat"):
@@ -85,14 +85,14 @@ def _is_bound(program: DataFlow, value: Value) -> bool:
     return any(assignment.value is value for assignment in program.assignments)
 
 
-def _is_new_pandas(case: Case) -> bool:
+def _is_new_pandas(case: AnalysisContext) -> bool:
     """Since version 3, a column that was taken out is always a copy."""
     answer = case.ask("version", "pandas")
     version = str(answer.get("version")) if answer else ""
     return version.split(".")[0].isdigit() and int(version.split(".")[0]) >= 3
 
 
-def _row_of_loop(case: Case, store: Value) -> Iterator[TableWarning]:
+def _row_of_loop(case: AnalysisContext, store: Value) -> Iterator[TableWarning]:
     row = store.base
     if row is None or row.op != "item" or row.base is None or row.base.op != "loop":
         return
@@ -120,7 +120,7 @@ def _given(value: Value) -> tuple[Value, ...]:
     return (*args, *value.keywords.values())
 
 
-def _in_place_on_copy(case: Case, call: Value) -> Iterator[TableWarning]:
+def _in_place_on_copy(case: AnalysisContext, call: Value) -> Iterator[TableWarning]:
     copy = call.base
     if copy is None or copy.op not in ("index", "attribute", "method") or copy.line is None:
         return
@@ -143,7 +143,7 @@ def _in_place_on_copy(case: Case, call: Value) -> Iterator[TableWarning]:
     yield warning(of, "copy_changed", message, call.line, advice, evidence)
 
 
-def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
+def _shown_and_used(case: AnalysisContext) -> Iterator[tuple[Value, int]]:
     """What an earlier cell only displayed, if this is the first cell since that uses its table."""
     *earlier, current = case.program.cells
     for place, cell in enumerate(earlier):
@@ -160,7 +160,7 @@ def _shown_and_used(case: Case) -> Iterator[tuple[Value, int]]:
 
 
 def _thrown_away(
-    case: Case, value: Value, methods: set[str], line: int | None = None
+    case: AnalysisContext, value: Value, methods: set[str], line: int | None = None
 ) -> Iterator[TableWarning]:
     if value.op != "method" or value.is_true("inplace") or value.base is None:
         return

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .case import Answer, Case, TableWarning, number, part_text, warning
+from .analysis_context import AnalysisContext, Answer, TableWarning, number, part_text, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")
@@ -20,7 +20,7 @@ _FAULTS = re.compile(
 )
 
 
-def filter_warnings(case: Case) -> Iterator[TableWarning]:
+def filter_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     asked: set[tuple[int, int | None]] = set()
     for mask, table in filter(None, map(_mask_of, case.values())):
         if (id(mask), mask.line) in asked:
@@ -64,7 +64,7 @@ def _mask_of(value: Value) -> tuple[Value, Value] | None:
     return None
 
 
-def _is_guard(case: Case, mask: Value, condition: Condition) -> bool:
+def _is_guard(case: AnalysisContext, mask: Value, condition: Condition) -> bool:
     """Whether the filter is a safeguard that is expected to keep all, or to find nothing."""
     if condition[0] == "compare" and (condition[2] == "!=" or condition[3] in (0, "")):
         if condition[2] not in ("<", "=="):
@@ -90,7 +90,7 @@ def _all_or_nothing(of: str, line: int | None, rows: int, kept: int) -> Iterator
         yield warning(of, "filter_keeps_all", message, line, advice, evidence)
 
 
-def _by_result(case: Case, mask: Value, table: Value) -> Iterator[TableWarning]:
+def _by_result(case: AnalysisContext, mask: Value, table: Value) -> Iterator[TableWarning]:
     """For other masks, compare the numbers of rows before and after."""
     before = case.state(table)
     results = [
@@ -114,7 +114,7 @@ def _dropped(of: str, line: int | None, column: str, lost: int, rows: int) -> Ta
     return warning(of, "comparison_dropped_rows", message, line, advice, evidence)
 
 
-def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, int]]:
+def _unasked_missing(case: AnalysisContext, answer: Answer | None) -> Iterator[tuple[str, int]]:
     """Columns with missing values, unless the code itself asks which values are missing."""
     asks = ("isna", "isnull", "notna", "notnull", "is_null", "is_not_null")
     found = (column_of(call.base) for call in case.calls() if call.name in asks)
@@ -125,7 +125,7 @@ def _unasked_missing(case: Case, answer: Answer | None) -> Iterator[tuple[str, i
             yield column, lost
 
 
-def _labelled(case: Case) -> Iterator[TableWarning]:
+def _labelled(case: AnalysisContext) -> Iterator[TableWarning]:
     """Comparisons that become a column: a missing value counts as false."""
     compared: list[tuple[Value, Value]] = []
     for store in case.program.current(case.program.stores):
@@ -155,7 +155,7 @@ _GROUPS = {"groupby", "group_by", "pivot_table"}
 _KEEPS_ROWS = {"transform", "cumsum", "cumcount", "rank", "ngroup", "shift", "ffill", "bfill"}
 
 
-def group_warnings(case: Case) -> Iterator[TableWarning]:
+def group_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for call in case.calls():
         grouped = _grouped_by(call)
         if grouped is None or _is_of_polars(case, grouped[0]):
@@ -201,18 +201,18 @@ def _columns(value: Value | None) -> list[str] | None:
     return found
 
 
-def _is_of_polars(case: Case, table: Value) -> bool:
+def _is_of_polars(case: AnalysisContext, table: Value) -> bool:
     state = case.state(table)
     return state is not None and not state.kind.startswith("pandas")
 
 
-def _keeps_rows(case: Case, grouping: Value) -> bool:
+def _keeps_rows(case: AnalysisContext, grouping: Value) -> bool:
     """Whether the result has a row for each row."""
     used = [call for call in case.calls() if any(link is grouping for link in call.chain())]
     return any(call.name in _KEEPS_ROWS for call in used)
 
 
-def mean_warnings(case: Case) -> Iterator[TableWarning]:
+def mean_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for call in case.calls():
         outer = _averaged(call)
         if outer is None:

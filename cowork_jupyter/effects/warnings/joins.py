@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...domain.effects import TableState
 from ...domain.plurals import count_of
-from .case import Answer, Case, TableWarning, number, share, warning
+from .analysis_context import AnalysisContext, Answer, TableWarning, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 
@@ -40,7 +40,7 @@ class _Join:
         return ", ".join("the index" if name == INDEX else name for name in names) or "the keys"
 
 
-def join_warnings(case: Case) -> Iterator[TableWarning]:
+def join_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for call in case.calls():
         join = _join_of(case, call)
         if join is None or join.how not in ("inner", "left", "right", "outer", "full"):
@@ -57,7 +57,7 @@ def join_warnings(case: Case) -> Iterator[TableWarning]:
     yield from _lookups(case)
 
 
-def _join_of(case: Case, call: Value) -> _Join | None:
+def _join_of(case: AnalysisContext, call: Value) -> _Join | None:
     if call.op == "call" and call.name == "pandas.merge":
         left_table, right_table, rest = call.keyword("left", 0), call.keyword("right", 1), 2
     elif call.op == "method" and call.name in ("merge", "join") and call.base is not None:
@@ -95,7 +95,7 @@ def _from_polars(value: Value) -> bool:
     return any(part.op == "call" and part.name.startswith("polars.") for part in value.ancestry())
 
 
-def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarning]:
+def _check_join(case: AnalysisContext, join: _Join, answer: Answer) -> Iterator[TableWarning]:
     left_unique = number(answer, "left_repeated") == 0
     swapped = join.how == "right" or (
         join.how != "left" and left_unique and number(answer, "right_repeated") > 0
@@ -126,7 +126,7 @@ def _check_join(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
         yield warning(table, "join_without_partner", message, join.call.line, advice, evidence)
 
 
-def _enriches(case: Case, join: _Join, table: str) -> bool:
+def _enriches(case: AnalysisContext, join: _Join, table: str) -> bool:
     """Whether the result replaces this table, whose rows are then meant to stay."""
     result = case.program.final.get(table)
     return result is not None and any(link is join.call for link in result.chain())
@@ -148,7 +148,7 @@ def _per_key(answer: Answer, side: str) -> float:
     return rows / max(1, number(answer, side + "_keys"))
 
 
-def _multiplied(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarning]:
+def _multiplied(case: AnalysisContext, join: _Join, answer: Answer) -> Iterator[TableWarning]:
     if "validate" in join.call.keywords:
         return
     guilty = _guilty(join, answer)
@@ -174,7 +174,7 @@ def _multiplied(case: Case, join: _Join, answer: Answer) -> Iterator[TableWarnin
 
 
 def _added(
-    case: Case,
+    case: AnalysisContext,
     join: _Join,
     table: str,
     repeated: int,
@@ -216,12 +216,12 @@ def _missing_keys(
     return warning(table, "join_missing_keys", message, join.call.line, advice, evidence)
 
 
-def _is_handled(case: Case, join: _Join) -> bool:
+def _is_handled(case: AnalysisContext, join: _Join) -> bool:
     return any(call.name in _HANDLES and call.is_made_of(join.call) for call in case.calls())
 
 
 def _by_sides(
-    case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
+    case: AnalysisContext, join: _Join, left_rows: Rows | None, right_rows: Rows | None
 ) -> Iterator[TableWarning]:
     """Where both sides never exist at the same time: check each alone, and the result."""
     if (left_rows is None) != (right_rows is None) and "validate" not in join.call.keywords:
@@ -263,7 +263,7 @@ def _by_sides(
 
 
 def _multiplied_by_result(
-    case: Case, join: _Join, left_rows: Rows | None, right_rows: Rows | None
+    case: AnalysisContext, join: _Join, left_rows: Rows | None, right_rows: Rows | None
 ) -> Iterator[TableWarning]:
     """Where only one side can be looked at, but the result can be, too."""
     known = "right" if left_rows is None else "left"
@@ -277,7 +277,7 @@ def _multiplied_by_result(
 
 
 def _more_rows(
-    case: Case, join: _Join, rows: Rows, keys: list[str], known: str
+    case: AnalysisContext, join: _Join, rows: Rows, keys: list[str], known: str
 ) -> Iterator[TableWarning]:
     """The rows of this side are meant to stay as they are, and there are more of them now."""
     seen, result = case.ask_rows("key", rows, keys), case.state(join.call)
@@ -298,7 +298,9 @@ def _more_rows(
     yield warning(of, "join_multiplied_rows", message, join.call.line, advice, evidence)
 
 
-def _keys_in_result(case: Case, join: _Join, rows: Rows, known: str) -> Iterator[TableWarning]:
+def _keys_in_result(
+    case: AnalysisContext, join: _Join, rows: Rows, known: str
+) -> Iterator[TableWarning]:
     """The other side is gone, but rows of the result have keys that this side repeats."""
     sides = (case.rows(join.call), rows) if known == "right" else (rows, case.rows(join.call))
     names = (json.dumps(join.left_on), json.dumps(join.right_on))
@@ -318,7 +320,9 @@ def _keys_in_result(case: Case, join: _Join, rows: Rows, known: str) -> Iterator
         yield _added(case, join, rows.table, repeated, most, None, advice)
 
 
-def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[TableWarning]:
+def _missing_after(
+    case: AnalysisContext, join: _Join, result: TableState
+) -> Iterator[TableWarning]:
     """Where the left side is gone: columns of the right that are missing in the result only."""
     right = case.state(join.right_table)
     for field in right.fields if right is not None else ():
@@ -335,7 +339,7 @@ def _missing_after(case: Case, join: _Join, result: TableState) -> Iterator[Tabl
             return
 
 
-def _misaligned(case: Case) -> Iterator[TableWarning]:
+def _misaligned(case: AnalysisContext) -> Iterator[TableWarning]:
     for call in case.calls():
         axis = call.keyword("axis")
         if call.name != "pandas.concat" or axis is None or axis.constant not in (1, "columns"):
@@ -354,7 +358,7 @@ def _misaligned(case: Case) -> Iterator[TableWarning]:
         )  # fmt: skip
 
 
-def _lookups(case: Case) -> Iterator[TableWarning]:
+def _lookups(case: AnalysisContext) -> Iterator[TableWarning]:
     """Dictionaries made of a table: of a repeated key only the last value stays."""
     for call in case.calls():
         table, column = _keyed(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .case import Answer, Case, TableWarning, number, part_text, warning
+from .analysis_context import AnalysisContext, Answer, TableWarning, number, part_text, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -22,7 +22,7 @@ from .values import Value, column_of, own_expression, texts_of
 _STATISTICS = {"mean", "std", "median", "min", "max", "quantile", "mode", "var"}
 
 
-def fit_warnings(case: Case) -> Iterator[TableWarning]:
+def fit_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     transformers = [fit for fit in learning.fits if fit.name in TRANSFORMERS]
     for fit in transformers:
@@ -66,7 +66,7 @@ def _made_by(fit: Fit, data: Value) -> bool:
     return False
 
 
-def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> TableWarning:
+def _fitted(case: AnalysisContext, fit: Fit, split: Split | None, line: int | None) -> TableWarning:
     state = case.state(fit.data)
     rows = f"all {state.rows:,} rows" if state else "all rows"
     test, included = _test_rows(case, split)
@@ -77,13 +77,13 @@ def _fitted(case: Case, fit: Fit, split: Split | None, line: int | None) -> Tabl
     return warning(case.of(fit.data), "fit_before_split", message, line, advice, evidence)
 
 
-def _test_rows(case: Case, split: Split | None) -> tuple[int | None, str]:
+def _test_rows(case: AnalysisContext, split: Split | None) -> tuple[int | None, str]:
     states = (case.state(part) for part in (split.test if split is not None else ()))
     rows = next((state.rows for state in states if state is not None), None)
     return rows, f", the {rows:,} test rows included" if rows else ""
 
 
-def _by_hand(case: Case, split: Split) -> Iterator[TableWarning]:
+def _by_hand(case: AnalysisContext, split: Split) -> Iterator[TableWarning]:
     """Columns scaled or filled with statistics of all rows."""
     for data in split.inputs:
         for ancestor in data.ancestry():
@@ -115,7 +115,7 @@ def _statistic(value: Value, column: str) -> str | None:
     return None
 
 
-def split_warnings(case: Case) -> Iterator[TableWarning]:
+def split_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for split in Learning(case.program).splits:
         if split.line is None or not split.train or not split.test:
             continue
@@ -142,7 +142,7 @@ def _is_no_chance(answer: Answer) -> bool:
     return several and mostly_unique and (possible >= 20 * train or (sharp and many))
 
 
-def _future(case: Case, split: Split, of: str) -> Iterator[TableWarning]:
+def _future(case: AnalysisContext, split: Split, of: str) -> Iterator[TableWarning]:
     shuffle = split.call.keyword("shuffle") if split.call is not None else None
     if shuffle is not None and shuffle.constant is False:
         return
@@ -172,7 +172,7 @@ _HOW = {
 _OF_THE_PAST = {"shift", "lag"}
 
 
-def target_warnings(case: Case) -> Iterator[TableWarning]:
+def target_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     """About every model that the code fits, once for the same features."""
     learning = Learning(case.program)
     seen: set[int] = set()
@@ -202,13 +202,15 @@ def target_warnings(case: Case) -> Iterator[TableWarning]:
             yield _among(case, fit, message, {"feature": derived, "target": target})
 
 
-def _among(case: Case, fit: Fit, message: str, evidence: dict[str, object]) -> TableWarning:
+def _among(
+    case: AnalysisContext, fit: Fit, message: str, evidence: dict[str, object]
+) -> TableWarning:
     advice = "Leave the column out of the features, or compute it from the training rows alone."
     of = case.of(fit.data)
     return warning(of, "target_among_features", message, fit.call.line, advice, evidence)
 
 
-def _derived(case: Case, fit: Fit, target: str | None) -> str | None:
+def _derived(case: AnalysisContext, fit: Fit, target: str | None) -> str | None:
     if target is None:
         return None
     state = case.state(fit.data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case, TableWarning, warning
+from .analysis_context import AnalysisContext, TableWarning, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,
@@ -20,7 +20,7 @@ from .values import Value
 _MAX_DEPTH = 6
 
 
-def score_warnings(case: Case) -> Iterator[TableWarning]:
+def score_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     fair = [
         score for score in learning.scores
@@ -46,7 +46,7 @@ def score_warnings(case: Case) -> Iterator[TableWarning]:
             return
 
 
-def _is_called_train(case: Case, score: Score) -> bool:
+def _is_called_train(case: AnalysisContext, score: Score) -> bool:
     """Whether the code itself calls it a score of training rows."""
     said = [
         assignment.name for assignment in case.program.assignments
@@ -86,7 +86,7 @@ def _is_same(first: Value, second: Value, depth: int = 0) -> bool:
     return all(_is_same(value, other, depth + 1) for value, other in zip(ours, theirs, strict=True))
 
 
-def tuning_warnings(case: Case) -> Iterator[TableWarning]:
+def tuning_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     learning = Learning(case.program)
     advice = "Choose with cross-validation or a validation set, and use the test rows once."
     for fit in learning.fits:
@@ -115,7 +115,7 @@ def tuning_warnings(case: Case) -> Iterator[TableWarning]:
             return
 
 
-def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[TableWarning]:
+def _searched_all(case: AnalysisContext, learning: Learning, advice: str) -> Iterator[TableWarning]:
     """A search on all rows whose test rows are scored afterwards."""
     for fit in learning.fits:
         if fit.name not in SEARCHES or learning.role(fit.data) or fit.call.op != "method":
@@ -128,7 +128,7 @@ def _searched_all(case: Case, learning: Learning, advice: str) -> Iterator[Table
                 yield warning(case.of(fit.data), "tuned_on_test", message, lines[0], advice)
 
 
-def _chosen_by(case: Case, score: Value) -> int | None:
+def _chosen_by(case: AnalysisContext, score: Value) -> int | None:
     """The line that picks the best score; None if none in this code does."""
     for decision in case.program.decisions:
         asks = any(ancestor.op == "compare" for ancestor in decision.ancestry())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .case import Case, TableWarning, warning
+from .analysis_context import AnalysisContext, TableWarning, warning
 from .values import Value
 
 _BY_STATE = {
@@ -22,7 +22,7 @@ _NOT_DRAWN = {
 }  # fmt: skip
 
 
-def seed_warnings(case: Case) -> Iterator[TableWarning]:
+def seed_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     seeded: set[str] = set()
     drawn: list[tuple[int, str]] = []
     for call in case.program.calls:
@@ -59,7 +59,7 @@ def _is_given(call: Value, *names: str) -> bool:
     return any(value is not None and value.constant is not None for value in values)
 
 
-def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
+def _random_step(case: AnalysisContext, call: Value) -> tuple[str, str] | None:
     """The generator it draws from and a label; None if it is not random."""
     if (call.op == "call" and call.name.startswith("sklearn")) or call.name.startswith("imblearn"):
         shuffled = call.short in _IF_SHUFFLED and call.is_true("shuffle")
@@ -85,7 +85,7 @@ def _random_step(case: Case, call: Value) -> tuple[str, str] | None:
     return None
 
 
-def _sampled(case: Case, call: Value) -> tuple[str, str] | None:
+def _sampled(case: AnalysisContext, call: Value) -> tuple[str, str] | None:
     if _is_given(call, "random_state", "seed") or call is case.program.last:
         return None
     if call.base is None or call.base.name == "random" or call.base.op == "path":

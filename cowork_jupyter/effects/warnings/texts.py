@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from ...domain.plurals import count_of
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .case import Case, TableWarning, number, warning
+from .analysis_context import AnalysisContext, TableWarning, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]
@@ -28,7 +28,7 @@ _READS = {"read_csv", "read_table", "read_excel"}
 _MOSTLY = 0.8
 
 
-def date_warnings(case: Case) -> Iterator[TableWarning]:
+def date_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     for call in case.calls():
         if call.short == "to_datetime" and call.args:
             if column := table_column(call.args[0]):
@@ -38,7 +38,7 @@ def date_warnings(case: Case) -> Iterator[TableWarning]:
                 yield from _dates(case, call, call, name)
 
 
-def _dates(case: Case, call: Value, table: Value, column: str) -> Iterator[TableWarning]:
+def _dates(case: AnalysisContext, call: Value, table: Value, column: str) -> Iterator[TableWarning]:
     first, form = call.keyword("dayfirst"), call.keyword("format") or call.keyword("date_format")
     facts = _text_facts(case, table, column)
     days = _days_after(case, table, column) if facts is None else None
@@ -77,7 +77,7 @@ def _disagrees(layout: str, day: int, month: int) -> bool:
 
 
 def _swapped(
-    case: Case, call: Value, table: Value, column: str, both: int, day: int
+    case: AnalysisContext, call: Value, table: Value, column: str, both: int, day: int
 ) -> TableWarning:
     message = f"{count_of(both, 'date')} of {column} can be read with day and month swapped."
     if day:
@@ -87,7 +87,7 @@ def _swapped(
     return warning(case.of(table), "dates_ambiguous", message, call.line, advice, evidence)
 
 
-def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
+def _text_facts(case: AnalysisContext, table: Value, column: str) -> Facts | None:
     """About the strings before they became dates: in the kernel, in the code, or in the file."""
     rows = case.rows(table)
     answer = case.ask_rows("texts", rows, [column])
@@ -111,7 +111,7 @@ def _text_facts(case: Case, table: Value, column: str) -> Facts | None:
     return None
 
 
-def _days_after(case: Case, table: Value, column: str) -> Facts | None:
+def _days_after(case: AnalysisContext, table: Value, column: str) -> Facts | None:
     for name, value in case.program.final.items():
         if any(link is table for link in value.chain()):
             rows = case.rows(value)
@@ -120,7 +120,7 @@ def _days_after(case: Case, table: Value, column: str) -> Facts | None:
     return None
 
 
-def _path(case: Case, value: Value | None) -> list[JsonValue] | None:
+def _path(case: AnalysisContext, value: Value | None) -> list[JsonValue] | None:
     if value is None:
         return None
     if value.text is not None:
@@ -136,7 +136,7 @@ def _path(case: Case, value: Value | None) -> list[JsonValue] | None:
     return [[name]] if name is not None else None
 
 
-def number_warnings(case: Case) -> Iterator[TableWarning]:
+def number_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     """Numbers that were read as text, and text that is calculated with as if it were numbers."""
     reported: set[tuple[str, str]] = set()
     for of, about in _read_as_text(case):
@@ -152,7 +152,7 @@ def number_warnings(case: Case) -> Iterator[TableWarning]:
                     yield _as_text(of, call, column, facts)
 
 
-def _read_as_text(case: Case) -> Iterator[TableWarning]:
+def _read_as_text(case: AnalysisContext) -> Iterator[TableWarning]:
     """Columns of a file that hold nothing but numbers, none of which pandas could parse.
 
     Where some values are not numbers, the user may mean to handle them next.

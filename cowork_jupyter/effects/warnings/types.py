@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
 from ...domain.plurals import count_of
-from .case import Case, TableWarning, number, share, warning
+from .analysis_context import AnalysisContext, TableWarning, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {
@@ -21,7 +21,7 @@ _LOST = 0.2
 """From this share of values on, a conversion that gives up on them deserves a look."""
 
 
-def type_warnings(case: Case) -> Iterator[TableWarning]:
+def type_warnings(case: AnalysisContext) -> Iterator[TableWarning]:
     yield from _zone_by_code(case)
     yield from _mixed(case)
     for name, after in case.run.after.items():
@@ -41,7 +41,7 @@ def type_warnings(case: Case) -> Iterator[TableWarning]:
                 yield from _zone(name, field, prior, stored, line)
 
 
-def _made_from(case: Case, value: Value) -> TableState | None:
+def _made_from(case: AnalysisContext, value: Value) -> TableState | None:
     for link in value.chain():
         name = case.locator.name(link)
         if name is not None and name in case.run.before and link.line is None:
@@ -160,7 +160,7 @@ def _zone(
     yield warning(name, "column_lost_time_zone", message, line, advice, evidence)
 
 
-def _zone_by_code(case: Case) -> Iterator[TableWarning]:
+def _zone_by_code(case: AnalysisContext) -> Iterator[TableWarning]:
     """Times in an index, which is no column, and in tables that did not exist before."""
     for call in case.calls():
         given = call.args[0] if call.args else call.keywords.get("tz")
@@ -199,7 +199,7 @@ def _zone_in_code(table: Value, column: str) -> str | None:
     return None
 
 
-def _mixed(case: Case) -> Iterator[TableWarning]:
+def _mixed(case: AnalysisContext) -> Iterator[TableWarning]:
     """Numeric columns whose missing values were filled with text."""
     for store in case.program.current(case.program.stores):
         column, value = store.args[0].text, store.args[1]

@@ -73,14 +73,14 @@ async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNoteb
     variables = [expectation for expectation in expected if not is_about_files(expectation)]
     kernels = _kernels(root)
 
-    def took(ran: CodeResult) -> None:
+    def on_result(ran: CodeResult) -> None:
         trial.take(ran)
         screen.status(f"cell {trial.state.ran} of {trial.state.cells}")
         screen.tick()
 
     sandbox = Sandbox(settings)
     try:
-        measured = await kernels.run_anew(workspace, path, trial.codes, took, variables)
+        measured = await kernels.run_anew(workspace, path, trial.codes, on_result, variables)
         checks = ExpectationChecks(kernels, workspace, sandbox, measure_file() or measure_text_file)
         ran = trial.state.failed is None
         checked = await checks.check_measured(expected, measured, _ids(expected)) if ran else []

@@ -48,7 +48,7 @@ class Card(anywidget.AnyWidget):
         super().close()
 
     def _on_request(self, _widget: Any, request: Any, _buffers: Any) -> None:
-        self._link.note_card()
+        self._link.mark_attended()
         threading.Thread(
             target=self._answer, args=(request,), name="cowork-card", daemon=True
         ).start()

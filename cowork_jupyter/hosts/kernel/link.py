@@ -23,7 +23,7 @@ class Link(Protocol):
     def is_attended(self) -> bool:
         """Whether a card has answered, so that somebody can be asked on cards."""
 
-    def note_card(self) -> None:
+    def mark_attended(self) -> None:
         """A card has answered: a front end shows cards, and a person can use it."""
 
     def cell_waiting(self) -> AbstractContextManager[None]:

@@ -123,11 +123,11 @@ def _ask(role: str, text: str, arguments: Namespace, *, about_plan: bool = False
 
 def allow_empty_cells(shell: Any) -> None:
     transforms = shell.input_transformers_cleanup
-    if give_body not in transforms:
-        transforms.append(give_body)
+    if ensure_cell_body not in transforms:
+        transforms.append(ensure_cell_body)
 
 
-def give_body(lines: list[str]) -> list[str]:
+def ensure_cell_body(lines: list[str]) -> list[str]:
     """Add an empty line to a cell that is only a magic: `%%act` alone executes the plan.
 
     IPython refuses a cell magic without a body before the magic is even called.

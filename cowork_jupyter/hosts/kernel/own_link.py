@@ -118,7 +118,7 @@ class OwnLink:
     def is_attended(self) -> bool:
         return self._has_cards and not self._held_up
 
-    def note_card(self) -> None:
+    def mark_attended(self) -> None:
         self._has_cards = True
 
     @contextmanager

@@ -57,7 +57,7 @@ class ServerLink:
             handlers.append(urllib.request.HTTPSHandler(context=_tls(url)))
         self._opener = urllib.request.build_opener(*handlers)
 
-    def note_card(self) -> None: ...
+    def mark_attended(self) -> None: ...
 
     def cell_waiting(self) -> AbstractContextManager[None]:
         return nullcontext()

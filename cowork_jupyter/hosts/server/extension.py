@@ -149,7 +149,7 @@ class CoworkExtension(ExtensionApp):
             ],
             operators=[
                 *(observer.on_operation for observer in self.observers),
-                SharedInterpreter().hear,
+                SharedInterpreter().receive,
             ],
         )
         self._awake = KeepAwake(app, self._service, loop)

@@ -77,7 +77,7 @@ class SharedInterpreter:
         gc.freeze()
         self._has_asked = False
 
-    def hear(self, operation: Operation) -> None:
+    def receive(self, operation: Operation) -> None:
         """Freeze again after the first model call, which imports the client library."""
         if isinstance(operation, ModelCalled) and not self._has_asked:
             self._has_asked = True

@@ -99,7 +99,7 @@ class KernelConnection:
         request = self.send(kind, content, channel=channel, subshell=subshell)
         return await self.answer(request, channel)
 
-    async def hear(self) -> Message | None:
+    async def receive(self) -> Message | None:
         """The next iopub message; None if the kernel is silent for a moment."""
         try:
             message: Message = await self._channels.iopub_channel.get_msg(timeout=POLL_SECONDS)

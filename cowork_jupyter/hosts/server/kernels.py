@@ -110,14 +110,14 @@ class ServerKernels:
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[CodeResult], None],
+        on_result: Callable[[CodeResult], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
         """Run a notebook's code in a private kernel, up to the first failure."""
         here = asyncio.get_running_loop()
 
         def report(ran: CodeResult) -> None:
-            here.call_soon_threadsafe(took, ran)
+            here.call_soon_threadsafe(on_result, ran)
 
         return await run_in(self.loop, self._run_anew(workspace, path, codes, report, expectations))
 
@@ -126,7 +126,7 @@ class ServerKernels:
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[CodeResult], None],
+        on_result: Callable[[CodeResult], None],
         expectations: Sequence[Expectation],
     ) -> list[Measured]:
         starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
@@ -137,7 +137,7 @@ class ServerKernels:
             for code in codes:
                 run = CodeRun(found.path, Code(code.source))
                 ran = await self._run_in_fresh_kernel(workspace, found, run)
-                took(ran)
+                on_result(ran)
                 if ran.failure:
                     return []
             return await _measure(found, expectations) if expectations else []
@@ -336,7 +336,7 @@ async def _follow(
     """Collect the outputs of a request until it ends; interrupt it if stopped or stalled."""
     interrupted = False
     while not outputs.ended:
-        message = await connection.hear()
+        message = await connection.receive()
         if message is None:
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:

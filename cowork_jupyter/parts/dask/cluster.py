@@ -19,7 +19,7 @@ from ...domain.errors import CoworkError, Unavailable
 from ...domain.identity import new_id
 from ...domain.settings import Settings
 from ...tools.base import ToolResult
-from .parcels import Parcel
+from .parcels import FileBundle
 from .sent_files import RemoteResult
 from .worker import WorkerOrder, WorkspaceProof, grant, perform, sees_workspace
 
@@ -43,9 +43,9 @@ class Attempt:
         self.only_at: str | None = None
         """The worker that has what the call needs; None for any."""
         self.claimed: Callable[[str], None] = lambda _worker: None
-        self.pack: Callable[[], Awaitable[Parcel]] | None = None
+        self.pack: Callable[[], Awaitable[FileBundle]] | None = None
         """Packs the files for a worker that does not see the workspace; None if it must see it."""
-        self.parcel: Parcel | None = None
+        self.parcel: FileBundle | None = None
         self.worker: str | None = None
         """Who runs it; None as long as nothing has begun."""
         self.outcome: asyncio.Future[ToolResult | RemoteResult] = (
@@ -278,7 +278,7 @@ class Cluster:
 
     async def _send_files(
         self, client: Dask, attempt: Attempt, worker: str, claim: str
-    ) -> Parcel | None:
+    ) -> FileBundle | None:
         if worker not in self._seen:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._probe_workers(client, [worker])

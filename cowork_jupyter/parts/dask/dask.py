@@ -38,7 +38,7 @@ from ...tools.shell import execute_command
 from ..tables import TABLE_TOOLS, table_tools
 from ..tables.sources import are_large
 from .cluster import Attempt, Cluster, WorkerLost
-from .parcels import Parcel, pack, write_back
+from .parcels import FileBundle, pack, write_back
 from .remote_scratch import KernelSnapshot, end_scratch, snapshot_kernel
 from .sent_files import RemoteResult, remove_tree
 from .worker import WorkerOrder
@@ -160,7 +160,7 @@ class _RemoteTask:
                 waiting.cancel()
         raise Unavailable(f"{MAX_ATTEMPTS} workers were lost during {tool.name}.")
 
-    def _pack(self, tool: Tool, order: WorkerOrder, context: ToolContext) -> Parcel:
+    def _pack(self, tool: Tool, order: WorkerOrder, context: ToolContext) -> FileBundle:
         tables = paths_of(order.parameters) if tool.name in TABLE_TOOLS else ()
         # A question about tables needs no other files.
         cwd = order.parameters.get("cwd") or PurePosixPath(context.notebook or "").parent

@@ -24,7 +24,7 @@ At = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Parcel:
+class FileBundle:
     workspace: Workspace
     layout: Layout
 
@@ -43,7 +43,7 @@ class Parcel:
                 )
 
 
-def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> Parcel:
+def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd: str) -> FileBundle:
     """Collect the files at these paths; what is not there, or may not be read, is not sent."""
     found = dict.fromkeys([*_expand_paths(workspace, paths), *_tables(workspace, tables)])
     if len(found) > MAX_FILES:
@@ -58,7 +58,7 @@ def pack(workspace: Workspace, paths: Iterable[str], tables: Iterable[str], cwd:
         with suppress(CoworkError), workspace.locate(path) as place:
             files.append(_describe_file(path, place))
     folders = (cwd,) if _is_folder(workspace, cwd) else ()
-    return Parcel(workspace, Layout(tuple(files), folders))
+    return FileBundle(workspace, Layout(tuple(files), folders))
 
 
 def write_back(workspace: Workspace, layout: Layout, changes: Sequence[RemoteChange]) -> list[str]:

@@ -17,7 +17,7 @@ from ...domain.redaction import KEY_PATTERNS, is_real_key
 from ...domain.replies import Finding, Review
 from ...domain.user_code import as_python, is_request, parse_code
 from ...effects.warnings import warnings_for
-from ...effects.warnings.case import WatchedRun
+from ...effects.warnings.analysis_context import WatchedRun
 from ...tools.notebook.dependencies import CellTimes, HiddenFindings, hidden_state, outdated_cells
 from ...tools.notebook.state import CellState
 from . import texts

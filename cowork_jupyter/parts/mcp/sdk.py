@@ -129,7 +129,7 @@ def new_client(
     elicit: ElicitationFnT,
     sample: SamplingFnT | None,
 ) -> Client:
-    async def hear(message: object) -> None:
+    async def receive(message: object) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
             on_change()
         elif isinstance(message, mcp_types.ResourceUpdatedNotification):
@@ -141,7 +141,7 @@ def new_client(
     return Client(
         _transport(config, server, tail, on_end),
         client_info=mcp_types.Implementation(name="cowork-jupyter", version=__version__),
-        message_handler=hear,
+        message_handler=receive,
         logging_callback=log,
         elicitation_callback=elicit,
         sampling_callback=sample,

@@ -201,7 +201,7 @@ class Kernels(Protocol):
         workspace: Workspace,
         path: str,
         codes: Sequence[Code],
-        took: Callable[[CodeResult], None],
+        on_result: Callable[[CodeResult], None],
         expectations: Sequence[Expectation] = (),
     ) -> list[Measured]:
         """Run a notebook's code in a new kernel, up to what fails; the kernel then ends.

@@ -19,7 +19,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.effects import finding
 from cowork_jupyter.effects.memory import KernelMemory
-from cowork_jupyter.effects.warnings.case import WatchedRun
+from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,

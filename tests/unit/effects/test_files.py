@@ -14,7 +14,7 @@ import pytest
 from cowork_jupyter.domain.effects import TableState
 from cowork_jupyter.effects import files
 from cowork_jupyter.effects.files import FileWatch, file_state
-from cowork_jupyter.tools.base import Clearance
+from cowork_jupyter.tools.base import CallAuthorization
 from cowork_jupyter.workspace import Workspace
 
 ORDERS = "id,region,api_key\n1,N,k-17\n2,S,k-18\n3,,k-19\n"
@@ -33,7 +33,7 @@ def state_of(path: str, data: bytes) -> TableState | None:
 
 
 def begun(folder: Path, code: str = "", where: str = ".") -> FileWatch:
-    return FileWatch(Clearance().guard(Workspace(folder)), code, where).begin()
+    return FileWatch(CallAuthorization().guard(Workspace(folder)), code, where).begin()
 
 
 def lines(watch: FileWatch) -> list[str]:

@@ -16,7 +16,7 @@ from cowork_jupyter.effects.finding import (
     watched_run,
 )
 from cowork_jupyter.effects.silenced import Silenced
-from cowork_jupyter.effects.warnings.case import WatchedRun
+from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
 from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 

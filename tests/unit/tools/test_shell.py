@@ -16,7 +16,7 @@ from cowork_jupyter.domain.errors import Forbidden, InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools import shell
-from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
+from cowork_jupyter.tools.base import CallAuthorization, ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.tools.shell import CommandOutput, scrub_environment
 from cowork_jupyter.workspace import Workspace
@@ -46,7 +46,7 @@ def _sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
 async def run(root: Path, command: str, pieces: list[str] | None = None, **more: Any) -> ToolResult:
     sandbox = in_use[0] if in_use else None
     context = ToolContext(
-        Workspace(root), AgentRole.ACTOR, sandbox=sandbox, clearance=Clearance(network=True)
+        Workspace(root), AgentRole.ACTOR, sandbox=sandbox, clearance=CallAuthorization(network=True)
     )
     if pieces is not None:
         context.output = pieces.append

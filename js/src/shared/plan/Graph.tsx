@@ -30,7 +30,7 @@ export function Graph({
         height={height}
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-label={t('Which step waits for which; the list says the same in words.')}
+        aria-label={t('Step dependencies; the list has the same information.')}
       >
         {nodes.flatMap(node =>
           node.step.depends_on.map(id => {

@@ -27,7 +27,7 @@ class FakeLink:
         self.deliver: Deliver | None = None
         self.stopped = threading.Event()
 
-    def note_card(self) -> None:
+    def mark_attended(self) -> None:
         self.is_attended = True
 
     def cell_waiting(self) -> AbstractContextManager[None]:

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.errors import Conflict, CoworkError, Forbidden, Inval
 from cowork_jupyter.parts.dask import parcels, sent_files
 from cowork_jupyter.parts.dask.parcels import pack, write_back
 from cowork_jupyter.parts.dask.sent_files import CopiedTree, FileStore, Layout, RemoteChange
-from cowork_jupyter.tools.base import Clearance
+from cowork_jupyter.tools.base import CallAuthorization
 from cowork_jupyter.workspace import Workspace
 
 
@@ -56,7 +56,7 @@ def home(tmp_path: Path) -> Workspace:
     (folder / "run.sh").write_text("echo")
     (folder / "run.sh").chmod(0o755)
     (folder / ".env").write_text("KEY=1")
-    return Clearance().guard(Workspace(folder))
+    return CallAuthorization().guard(Workspace(folder))
 
 
 def names(layout: Layout) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
+from cowork_jupyter.tools.base import CallAuthorization, ToolContext, ToolResult
 from cowork_jupyter.tools.kernel import hints
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
@@ -110,10 +110,14 @@ async def test_a_cell_that_is_not_what_was_decided_about_does_not_run(
     context: ToolContext, decided: str
 ) -> None:
     with pytest.raises(CoworkError) as raised:
-        await call("run_cell", replace(context, clearance=Clearance(code=decided)), cell_id="c0")
+        await call(
+            "run_cell", replace(context, clearance=CallAuthorization(code=decided)), cell_id="c0"
+        )
     assert raised.value.code == "stale_cell"
     assert context.kernels.asked == []  # type: ignore[attr-defined]
-    await call("run_cell", replace(context, clearance=Clearance(code="a = 1\na / 0")), cell_id="c0")
+    await call(
+        "run_cell", replace(context, clearance=CallAuthorization(code="a = 1\na / 0")), cell_id="c0"
+    )
     assert asked(context).code.cell_id == "c0"
 
 

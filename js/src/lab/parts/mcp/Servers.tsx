@@ -26,9 +26,7 @@ export function Servers(): VNode {
     <>
       <Failure error={error} />
       {value?.items.length === 0 && (
-        <p class="cw-row cw-dim">
-          {t('None yet. The agent can use their tools, which ask before they run.')}
-        </p>
+        <p class="cw-row cw-dim">{t('No servers yet. MCP tools need approval before they run.')}</p>
       )}
       <ul class="cw-list">
         {value?.items.map(server => (

@@ -131,9 +131,7 @@ export class CellSuggestion {
       this.suggestion.fail(
         new CoworkError({
           code: 'private',
-          message: t(
-            'This cell is tagged "private", so nothing of it is sent. Remove the tag first.'
-          )
+          message: t('This cell is tagged "private", so it is not sent. Remove the tag first.')
         })
       );
     } else {

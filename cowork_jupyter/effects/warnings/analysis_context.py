@@ -35,7 +35,7 @@ TableWarning = tuple[str, DataWarning]
 
 
 @dataclass
-class Case:
+class AnalysisContext:
     """A run of code and all that is known about it.
 
     Rules ask for what they want to know. The first time, before the code runs, nothing is known,
@@ -106,7 +106,7 @@ class Case:
         return rows.table if rows else ""
 
 
-Rule = Callable[[Case], Iterator[TableWarning]]
+Rule = Callable[[AnalysisContext], Iterator[TableWarning]]
 
 
 def warning(
