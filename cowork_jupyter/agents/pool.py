@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from ..domain.errors import Unavailable
 from ..tools.registry import ToolRegistry
 from .log import RunLog
 
@@ -56,3 +57,18 @@ class AsyncioPool:
 
     async def aclose(self) -> None:
         pass
+
+
+class MissingPool(AsyncioPool):
+    """Of a part that is not there: plans say so, all else works."""
+
+    def __init__(self, workers: str) -> None:
+        self._workers = workers
+
+    async def prepare(self) -> None:
+        raise Unavailable(
+            f"Cowork.workers is '{self._workers}', which this installation was made without. "
+            "Remove the setting to run plans here.",
+            code="bad_settings",
+            retryable=False,
+        )

@@ -232,10 +232,14 @@ class CurrentModel:
 
     def local_state(self) -> ModelState | None:
         """The state of a local model, loading included; None if another one is connected."""
-        if self._connections.current().local is None:
+        connection = self._connections.current()
+        if connection.local is None:
             return None
-        self._model()
-        return self._local[self._connections.current()].state()
+        try:
+            self._model()
+        except Unavailable:  # this installation has no local models, and `state_of` says so
+            return None
+        return self._local[connection].state()
 
     async def address(self) -> Connection:
         """Where it can be asked directly; a local model is started for that."""
@@ -279,7 +283,18 @@ def _not_connected() -> Unavailable:
 def state_of(connection: Connection) -> ModelState:
     """The state of a connection, without starting anything."""
     if connection.local:
-        return local_model(connection.local).state()
+        try:
+            return local_model(connection.local).state()
+        except Unavailable as missing:
+            return ModelState(
+                provider="local",
+                name=connection.name,
+                base_url=None,
+                ready=False,
+                why_not=missing.message,
+                source=connection.source,
+                problem="model",
+            )
     if connection.is_built_in and built_in_model() is None:
         refused = {"name": None, "ready": False, "why_not": HOW_TO_CONNECT}
         return probe(connection).model_copy(update=refused)

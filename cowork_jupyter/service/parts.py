@@ -167,17 +167,11 @@ def foreign_servers(settings: Settings, needs: ForeignServersNeeds) -> ForeignSe
 
 
 def pool_for(settings: Settings) -> WorkerPool:
-    from ..agents.pool import AsyncioPool
-    from ..domain.errors import Unavailable
+    from ..agents.pool import AsyncioPool, MissingPool
 
     if settings.workers == "asyncio":
         return AsyncioPool()
     for part in installed_parts():
         if settings.workers in part.pools:
             return part.pools[settings.workers](settings)
-    raise Unavailable(
-        f"Cowork.workers is '{settings.workers}', which this installation was made without. "
-        "Remove the setting to run plans here.",
-        code="bad_settings",
-        retryable=False,
-    )
+    return MissingPool(settings.workers)

@@ -136,3 +136,20 @@ def test_what_providers_charge_counts_where_nobody_has_set_a_price(
     monkeypatch.setattr(settings_file, "is_beyond_user", lambda _: True)
     settled = prices_of(tmp_path, prices=mine, administrator_settings=(above,))
     assert settled["gpt-6-sol"] == Price(3, 4, "2026-11-01")
+
+
+@pytest.mark.asyncio
+async def test_settings_that_need_a_missing_part_break_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "listed_parts", dict)
+    settings = Settings(tmp_path, tmp_path / "data", workers="dask")
+    settings.user_settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.user_settings.write_text('{"model": {"local": "/models/small.gguf"}}')
+    service = build_service(settings)
+    model = (await service.health()).model
+    assert (model.ready, model.name) == (False, "small")
+    assert "made without local models" in (model.why_not or "")
+    with pytest.raises(Unavailable, match="made without"):
+        await service.plans.pool.prepare()
+    await service.close()
