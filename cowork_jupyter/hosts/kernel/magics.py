@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from ...domain.user_code import is_request
-
 if TYPE_CHECKING:
     from .output import Note
 
@@ -132,6 +130,10 @@ def ensure_cell_body(lines: list[str]) -> list[str]:
 
     IPython refuses a cell magic without a body before the magic is even called.
     """
-    if len(lines) == 1 and is_request(lines[0]):
+    if len(lines) != 1 or not lines[0].lstrip().startswith("%%"):
+        return lines
+    from ...domain.user_code import is_request
+
+    if is_request(lines[0]):
         return [lines[0].rstrip("\n") + "\n", "\n"]
     return lines
