@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -53,6 +54,22 @@ def test_without_confinement_nothing_is_claimed(
     said = {promise.text: promise.holds for promise in security_promises(secrets)}
     assert sum("does not hold: " in text and not holds for text, holds in said.items()) > 9
     assert "Commands cannot read Jupyter's own secrets." not in said
+
+
+def test_what_was_left_behind_cannot_write_while_all_is_removed(
+    secrets: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    was_there = []
+
+    class Folder(tempfile.TemporaryDirectory[str]):
+        def cleanup(self) -> None:
+            was_there.append((Path(self.name) / "workspace").exists())
+            super().cleanup()
+
+    monkeypatch.setattr(trial, "Sandbox", NoSandbox)
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", Folder)
+    trial.try_out(secrets)
+    assert was_there == [False]
 
 
 def test_an_attacker_that_cannot_run_proves_nothing(

@@ -50,6 +50,8 @@ def try_out(settings: Settings) -> set[Guarantee]:
         for made in (root, base / "outside"):
             made.mkdir()
         (root / ".envrc").touch()
+        # Last: what was left behind without a sandbox would write again while all is removed.
+        stack.callback(lambda: root.rename(base / "over"))
         sandbox = Sandbox(replace(settings, workspace=root, data_dir=base / "data"))
         stack.callback(sandbox.close)
         targets = Targets(
