@@ -19,7 +19,7 @@ from ..domain.roles import AgentRole
 from ..store import JobEnd, Store, Transaction
 from ..store.journal import Journal
 from ..store.recovery import interrupt_parts, store_cut_replies
-from .ask.inquiries import status_of, withdraw
+from .ask.pending_requests import status_of, withdraw
 from .run.outcome import Outcome
 
 logger = logging.getLogger(__name__)
@@ -190,8 +190,8 @@ class Jobs:
                 tx.append_message(_error_message(job, end.error))
                 tx.append_event(job.context_id, ErrorReported(message=end.error), job.id)
             if end.status is not JobStatus.INTERRUPTED:
-                for inquiry in tx.pending_inquiries(job.context_id):
-                    withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
+                for request in tx.pending_requests(job.context_id):
+                    withdraw(tx, request)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=vars(end)))
             tx.append_event(job.context_id, JobCompleted.of(tx.job(job.id)), job.id)
 

@@ -215,12 +215,12 @@ async def skip_task(call: Call) -> BaseModel:
 @table.get("context/{id}/questions", models.QuestionList)
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
-    found = call.service.inquiries.pending(call.path["id"], "question")
-    return models.QuestionList(items=[models.QuestionView.of(inquiry) for inquiry in found])
+    found = call.service.requests.pending(call.path["id"], "question")
+    return models.QuestionList(items=[models.QuestionView.of(request) for request in found])
 
 
 @table.post("questions/{id}/answer", models.Answered, body=models.AnswerBody, action="execute")
 async def answer_question(call: Call) -> BaseModel:
     """Answer a question."""
-    inquiry = call.service.inquiries.answer(call.path["id"], call.body.value)
-    return models.Answered(id=inquiry.id, status=inquiry.status, value=call.body.value)
+    request = call.service.requests.answer(call.path["id"], call.body.value)
+    return models.Answered(id=request.id, status=request.status, value=call.body.value)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from ..domain.effects import DataEffect
-from ..domain.events import HistorySummary
+from ..domain.events import HistorySummary, PermissionRequested
 from ..domain.guidance import Guidance
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
@@ -19,7 +19,7 @@ from ..record.run import RecordedRun, decisions, read_run
 from ..store import Store
 from .api_notebooks import ReproductionAnswer, reproduction_answer
 from .api_plans import PlanAnswer, plan_answer
-from .api_trust import PermissionView
+from .api_trust import permission_view
 from .calls import Call, own_job
 from .models import Name, QuestionView, RequestBody
 from .routes import Download, table
@@ -77,7 +77,7 @@ class CardState(BaseModel):
     """Oldest first."""
     questions: list[QuestionView] | None = None
     """Open questions of the conversation; null for a kernel, which may not answer them."""
-    permissions: list[PermissionView] | None = None
+    permissions: list[PermissionRequested] | None = None
     """Likewise."""
     reproduction: ReproductionAnswer | None = None
     """Likewise."""
@@ -164,12 +164,11 @@ def _card_state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardSt
         running = service.reproductions.state(context_id)
         state.reproduction = reproduction_answer(call, context_id, running)
         state.questions = [
-            QuestionView.of(inquiry)
-            for inquiry in service.inquiries.pending(context_id, "question")
+            QuestionView.of(request) for request in service.requests.pending(context_id, "question")
         ]
         state.permissions = [
-            PermissionView.of(inquiry)
-            for inquiry in service.inquiries.pending(context_id, "permission")
+            permission_view(request)
+            for request in service.requests.pending(context_id, "permission")
         ]
     return state
 

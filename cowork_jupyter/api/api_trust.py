@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..agents.ask.inquiries import inquiry_view
+from ..agents.ask.pending_requests import request_view
 from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
-from ..store import Inquiry, InquiryKind
+from ..store import UserRequest, UserRequestKind
 from .calls import Call
 from .models import Items, KnownRole, Name, RequestBody
 from .routes import table
@@ -48,16 +49,16 @@ class BatchDecision(PermissionDecision):
     ids: Annotated[list[Name], Field(min_length=1, max_length=200)]
 
 
-class PermissionView(PermissionRequested):
-    """A call that is or was waiting for the user's approval."""
+class PermissionList(Items[PermissionRequested]):
+    """Calls that wait for permission."""
 
     @classmethod
-    def of(cls, request: Inquiry) -> PermissionView:
-        return cls.model_validate(inquiry_view(request))
+    def of(cls, requests: Iterable[UserRequest]) -> PermissionList:
+        return cls(items=list(map(permission_view, requests)))
 
 
-class PermissionList(Items[PermissionView]):
-    """Calls that wait for permission."""
+def permission_view(request: UserRequest) -> PermissionRequested:
+    return PermissionRequested.model_validate(request_view(request))
 
 
 class NewRule(RequestBody):
@@ -156,22 +157,22 @@ async def remove_rule(call: Call) -> None:
 @table.get("context/{id}/permissions", PermissionList)
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
-    found = call.service.inquiries.pending(call.path["id"], "permission")
-    return PermissionList(items=[PermissionView.of(inquiry) for inquiry in found])
+    found = call.service.requests.pending(call.path["id"], "permission")
+    return PermissionList.of(found)
 
 
-@table.post("permissions/{id}", PermissionView, body=PermissionDecision, action="execute")
+@table.post("permissions/{id}", PermissionRequested, body=PermissionDecision, action="execute")
 async def resolve_permission(call: Call) -> BaseModel:
     """Allow or deny one call."""
-    (resolved,) = call.service.inquiries.resolve_all([call.path["id"]], call.body.ruling())
-    return PermissionView.of(resolved)
+    (resolved,) = call.service.requests.resolve_all([call.path["id"]], call.body.ruling())
+    return permission_view(resolved)
 
 
 @table.post("permissions", PermissionList, body=BatchDecision, action="execute")
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
-    resolved = call.service.inquiries.resolve_all(call.body.ids, call.body.ruling())
-    return PermissionList(items=[PermissionView.of(inquiry) for inquiry in resolved])
+    resolved = call.service.requests.resolve_all(call.body.ids, call.body.ruling())
+    return PermissionList.of(resolved)
 
 
 @table.get("trust", TrustView)
@@ -214,7 +215,7 @@ class InboxItem(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    kind: InquiryKind
+    kind: UserRequestKind
     id: str
     context_id: str
     job_id: str | None
@@ -236,12 +237,12 @@ async def list_inbox(call: Call) -> BaseModel:
     items = [
         InboxItem.model_validate(
             {
-                **inquiry_view(inquiry),
-                "kind": inquiry.kind,
+                **request_view(request),
+                "kind": request.kind,
                 "title": context.title,
                 "notebook": context.notebook,
             }
         )
-        for inquiry, context in call.service.inquiries.waiting()
+        for request, context in call.service.requests.waiting()
     ]
     return InboxList(items=items)

@@ -8,15 +8,16 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from ..agents.ask.inquiries import inquiry_view
+from ..agents.ask.pending_requests import request_view
 from ..domain.contexts import Context, FoundContext, Job
 from ..domain.errors import InvalidInput
 from ..domain.events import Event
 from ..domain.messages import ErrorBody, ImagePart, Message
+from ..domain.replies import Question
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..roles.catalog import RoleCatalog
-from ..store import Inquiry
+from ..store import UserRequest
 from ..tools.notebook.outputs import MAX_PIXELS, pixels
 
 
@@ -251,21 +252,19 @@ class EventList(BaseModel):
     events: list[Event]
 
 
-class QuestionView(BaseModel):
+class QuestionView(Question):
     """A question with its id and status."""
-
-    model_config = ConfigDict(extra="allow")
 
     id: str
     context_id: str
-    job_id: str | None
-    task_id: str | None
+    job_id: str | None = None
+    task_id: str | None = None
     status: str
-    question: str
+    created_at: str
 
     @classmethod
-    def of(cls, question: Inquiry) -> QuestionView:
-        return cls.model_validate(inquiry_view(question))
+    def of(cls, question: UserRequest) -> QuestionView:
+        return cls.model_validate(request_view(question))
 
 
 class QuestionList(Items[QuestionView]):

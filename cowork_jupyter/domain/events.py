@@ -254,15 +254,9 @@ class CallPreview(BaseModel):
     complete: bool = True
 
 
-class PermissionRequested(Data):
-    """A call is waiting for the user's approval."""
+class CallRequest(BaseModel):
+    """What the user is told of a call that they are to approve."""
 
-    id: str
-    context_id: str
-    job_id: str | None = None
-    task_id: str | None = None
-    status: str
-    created_at: str
     agent_role: str = ""
     tool: str
     parameters: dict[str, Any] = {}
@@ -275,6 +269,17 @@ class PermissionRequested(Data):
     shown: CallPreview
     uncovered: list[str] = []
     """What a rollback could not restore."""
+
+
+class PermissionRequested(CallRequest, Data):
+    """A call that is or was waiting for the user's approval."""
+
+    id: str
+    context_id: str
+    job_id: str | None = None
+    task_id: str | None = None
+    status: str
+    created_at: str
 
 
 class PermissionResolved(Data):

@@ -170,7 +170,7 @@ class PlanData(PlanFacts):
 
 
 class QuestionData(Data, Question):
-    """A question; `id` is that of the inquiry, if anybody can be asked."""
+    """A question; `id` is that of the request, if anybody can be asked."""
 
     id: str | None = None
     unused: list[str] = []

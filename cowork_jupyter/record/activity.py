@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ..domain.contexts import Context, Job
 from ..domain.messages import ToolCallData, ToolResultData
-from ..store import CheckpointRecord, Inquiry, Store
+from ..store import CheckpointRecord, Store, UserRequest
 
 _NAME = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _REFUSED = ("denied", "denied_by_user", "denied_headless", "not_permitted")
@@ -96,7 +96,7 @@ def _contexts(store: Store) -> Iterator[Context]:
 def _job(store: Store, job: Job, owner: str, checkpoints: list[CheckpointRecord]) -> JobActivity:
     spent = {"model", "turns", "prompt_tokens", "completion_tokens", "total_tokens"}
     spent |= {"estimated", "cost", "currency"}
-    requests = store.job_inquiries(job.id, "permission")
+    requests = store.job_requests(job.id, "permission")
     return JobActivity(
         id=job.id,
         context_id=job.context_id,
@@ -144,17 +144,17 @@ def _verdict(result: ToolResultData) -> str:
     return "approved" if result.approved else "allowed"
 
 
-def _approval(inquiry: Inquiry, owner: str) -> ApprovalActivity:
-    decided = inquiry.answer or {}
+def _approval(request: UserRequest, owner: str) -> ApprovalActivity:
+    decided = request.answer or {}
     return ApprovalActivity(
-        id=inquiry.id,
-        call_id=str(inquiry.data.get("call_id", "")),
-        tool=_name(str(inquiry.data.get("tool", ""))),
-        status=inquiry.status,
+        id=request.id,
+        call_id=str(request.data.get("call_id", "")),
+        tool=_name(str(request.data.get("tool", ""))),
+        status=request.status,
         by=owner if decided else "",
         scope=str(decided.get("scope", "")),
-        asked_at=inquiry.created_at,
-        decided_at=inquiry.resolved_at,
+        asked_at=request.created_at,
+        decided_at=request.resolved_at,
     )
 
 

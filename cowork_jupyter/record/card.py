@@ -15,7 +15,7 @@ from ..domain.contexts import Job
 from ..domain.messages import Message, MessageType
 from ..domain.role_view import RoleLook
 from ..domain.team import rights_of
-from ..store import Inquiry, PlanRevision
+from ..store import PlanRevision, UserRequest
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
 from .card_model import CardJob, CardTask, EffectSummary, RunCardData
@@ -213,13 +213,13 @@ class _CardBuilder:
         used = [guidance.model_dump(mode="json") for guidance in self.run.guidance]
         return {"guidance": self._trim_value(used, allowed.words, allowed.items)} if used else {}
 
-    def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
+    def _pending(self, asked: list[UserRequest], allowed: Allowance) -> list[dict[str, Any]]:
         """Pending requests. One that was cut is not complete enough to decide on."""
-        waiting = [inquiry for inquiry in asked if inquiry.status == PENDING]
+        waiting = [request for request in asked if request.status == PENDING]
         items = []
-        for inquiry in waiting[: allowed.items]:
-            ids = inquiry.model_dump(include={"id", "job_id", "task_id", "status"})
-            item = {**inquiry.data, **ids}
+        for request in waiting[: allowed.items]:
+            ids = request.model_dump(include={"id", "job_id", "task_id", "status"})
+            item = {**request.data, **ids}
             trimmed = self._trim(item, replace(allowed, words=allowed.text))
             preview = item.get("shown")
             if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):

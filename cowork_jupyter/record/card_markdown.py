@@ -14,7 +14,7 @@ from ..domain.plan import PlanStep
 from ..domain.plurals import count_of
 from ..domain.team import agent_of, rights_of
 from ..effects.figure_index import without_source
-from ..store import Inquiry
+from ..store import UserRequest
 from ..store.records import PENDING
 from .export import duration
 from .markdown import code, line, quote
@@ -169,7 +169,7 @@ class _Writer:
         if lines:
             yield "\n".join(lines)
 
-    def _question(self, asked: Inquiry, words: int) -> str:
+    def _question(self, asked: UserRequest, words: int) -> str:
         value = (asked.answer or {}).get("value")
         options = asked.data.get("options")
         labels = {
@@ -184,7 +184,7 @@ class _Writer:
             outcome = f"*{'waits for your answer' if pending else 'not answered'}*"
         return f"- Asked: {self._line(str(asked.data.get('question', '')), words)} → {outcome}"
 
-    def _permission(self, asked: Inquiry, words: int) -> str:
+    def _permission(self, asked: UserRequest, words: int) -> str:
         about = str(asked.data.get("resource") or "")[:words]
         named = [str(asked.data.get("tool", "")), *([about] if about else [])]
         what = " ".join(map(code, named))

@@ -13,7 +13,7 @@ from ..domain.guidance import Guidance
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
-from ..store import Inquiry, PlanRevision, Store
+from ..store import PlanRevision, Store, UserRequest
 from .card_model import UserDecision
 from .conversation_log import withhold
 
@@ -24,8 +24,8 @@ class RecordedRun:
     context: Context
     job: Job
     messages: list[Message]
-    questions: list[Inquiry]
-    permissions: list[Inquiry]
+    questions: list[UserRequest]
+    permissions: list[UserRequest]
     revision: PlanRevision | None
     owner: str = ""
     """Whose conversation it is; empty if nobody's in particular."""
@@ -124,8 +124,8 @@ def read_run(
         context=store.context(job.context_id),
         job=job,
         messages=withhold(store.job_messages(*ids)),
-        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
-        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
+        questions=[each for key in ids for each in store.job_requests(key, "question")],
+        permissions=[each for key in ids for each in store.job_requests(key, "permission")],
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,

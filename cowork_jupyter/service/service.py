@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, Unpack, cast
 
 from ..agents.agent import AgentFactory
-from ..agents.ask.inquiries import Inquiries
+from ..agents.ask.pending_requests import PendingRequests
 from ..agents.delegation import check_delegation
 from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
@@ -76,7 +76,7 @@ class CoworkService:
     conversations: Conversations
     jobs: Jobs
     new_jobs: NewJobs
-    inquiries: Inquiries
+    requests: PendingRequests
     plans: Plans
     reproductions: Reproductions
     expectations: Expectations

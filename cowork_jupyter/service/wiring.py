@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ..agents.agent import AgentFactory, ModelAccess
 from ..agents.ask.gate import Gate
-from ..agents.ask.inquiries import AttendedInquiries, Inquiries
+from ..agents.ask.pending_requests import AttendedRequests, PendingRequests
 from ..agents.ask.user import Nobody
 from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
@@ -134,11 +134,11 @@ def build_service(
     closing.push_async_callback(pool.aclose)
     jobs = Jobs(journal, lambda job: service.job_ended(job))
     closing.push_async_callback(jobs.close)
-    inquiries = Inquiries(journal, rules)
-    closing.callback(inquiries.close)
-    user: Inquiries | AttendedInquiries | Nobody = inquiries if interactive else Nobody()
+    requests = PendingRequests(journal, rules)
+    closing.callback(requests.close)
+    user: PendingRequests | AttendedRequests | Nobody = requests if interactive else Nobody()
     if callable(interactive):
-        user = AttendedInquiries(inquiries, interactive)
+        user = AttendedRequests(requests, interactive)
 
     workspace = Workspace(settings.workspace)
     factory = AgentFactory(
@@ -172,7 +172,7 @@ def build_service(
         roles=guidance.roles,
         day=day,
     )
-    plans = Plans(factory, jobs, inquiries, pool)
+    plans = Plans(factory, jobs, requests, pool)
     workflows = WorkflowCatalog(guidance.templates)
     conversations = Conversations(
         journal, jobs, guidance.prompts, deleted, settings.workspace, scratch
@@ -193,7 +193,7 @@ def build_service(
             probe=probe,
             day=day,
         ),
-        inquiries=inquiries,
+        requests=requests,
         plans=plans,
         reproductions=Reproductions(factory, jobs),
         expectations=Expectations(factory.tools, journal),

@@ -8,11 +8,11 @@ from .records import (
     Asker,
     CheckpointRecord,
     ContextFilter,
-    Inquiry,
-    InquiryKind,
     JobEnd,
     Page,
     PlanRevision,
+    UserRequest,
+    UserRequestKind,
 )
 from .store import Store
 from .transaction import Transaction
@@ -21,12 +21,12 @@ __all__ = [
     "Asker",
     "CheckpointRecord",
     "ContextFilter",
-    "Inquiry",
-    "InquiryKind",
     "JobEnd",
     "Page",
     "PlanRevision",
     "Store",
     "StoreError",
     "Transaction",
+    "UserRequest",
+    "UserRequestKind",
 ]

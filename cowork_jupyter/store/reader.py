@@ -19,7 +19,7 @@ from ..domain.guidance import Guidance, GuidanceUsed
 from ..domain.messages import Answer, Message
 from ..domain.roles import AgentRole
 from .folding import data_after
-from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
+from .records import PENDING, CheckpointRecord, Page, PlanRevision, UserRequest, UserRequestKind
 from .retention import BY_CONTEXT, LIST_DELETED, UNUSED, ContextSize
 from .rows import decode, to_json
 from .search import (
@@ -446,24 +446,24 @@ class Reader(ContextReader, LogReader):
 
     # What waits for the user
 
-    def inquiry(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
+    def user_request(self, request_id: str, kind: UserRequestKind) -> UserRequest:
         sql = "SELECT * FROM inquiries WHERE id=? AND kind=?"
         what = "question" if kind == "question" else "permission request"
-        return self._get(Inquiry, what, sql, inquiry_id, kind)
+        return self._get(UserRequest, what, sql, request_id, kind)
 
-    def pending_inquiries(
-        self, context_id: str | None = None, kind: InquiryKind | None = None
-    ) -> list[Inquiry]:
-        """Open inquiries in one context or in all, oldest first."""
+    def pending_requests(
+        self, context_id: str | None = None, kind: UserRequestKind | None = None
+    ) -> list[UserRequest]:
+        """Open requests in one context or in all, oldest first."""
         sql = (
             "SELECT * FROM inquiries WHERE status=?1 AND (?2 IS NULL OR context_id=?2)"
             " AND (?3 IS NULL OR kind=?3) ORDER BY rowid"
         )
-        return self._list(Inquiry, sql, PENDING, context_id, kind)
+        return self._list(UserRequest, sql, PENDING, context_id, kind)
 
-    def job_inquiries(self, job_id: str, kind: InquiryKind | None = None) -> list[Inquiry]:
+    def job_requests(self, job_id: str, kind: UserRequestKind | None = None) -> list[UserRequest]:
         sql = "SELECT * FROM inquiries WHERE job_id=?1 AND (?2 IS NULL OR kind=?2) ORDER BY rowid"
-        return self._list(Inquiry, sql, job_id, kind)
+        return self._list(UserRequest, sql, job_id, kind)
 
     # Plans and checkpoints
 

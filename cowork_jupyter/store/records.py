@@ -25,17 +25,17 @@ class JobEnd:
     final_response: str | None = None
 
 
-InquiryKind = Literal["question", "permission"]
+UserRequestKind = Literal["question", "permission"]
 Asker = Literal["model", "limits", "step", ""]
 """Who picks up the answer when a job is resumed: the model, the limits of a run, or the execution
 of a plan about one of its steps. Others simply ask again."""
 
 
-class Inquiry(BaseModel):
+class UserRequest(BaseModel):
     """Something only the user can decide: a question, or a request for permission."""
 
     id: str
-    kind: InquiryKind = "question"
+    kind: UserRequestKind = "question"
     context_id: str
     job_id: str | None = None
     task_id: str | None = None

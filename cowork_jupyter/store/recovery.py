@@ -117,7 +117,7 @@ def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> li
 def interrupt(tx: Transaction, job: Job) -> None:
     """Close everything of the job that is open, innermost first, then the job.
 
-    Its inquiries stay open: the user can answer them, and the resumed job takes the answer up.
+    Its requests stay open: the user can answer them, and the resumed job takes the answer up.
     """
     tx.end_working_time(job)
     store_cut_replies(tx, job, "killed")
@@ -136,7 +136,7 @@ def interrupt_parts(tx: Transaction, job: Job) -> None:
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:
-    waiting = {inquiry.data.get("call_id") for inquiry in tx.pending_inquiries(job.context_id)}
+    waiting = {request.data.get("call_id") for request in tx.pending_requests(job.context_id)}
     for message, call in _open_calls(tx, job):
         error = _NOT_RUN if call.call_id in waiting else _CALL_ERROR
         outcome = ToolOutcome(

@@ -19,7 +19,7 @@ from ..domain.roles import AgentRole
 from . import retention, search
 from .folding import fold_job, fold_turn
 from .reader import Reader
-from .records import CheckpointRecord, Inquiry, PlanRevision
+from .records import CheckpointRecord, PlanRevision, UserRequest
 from .rows import encode, insert, to_json, upsert
 
 _KEPT_HERE = ("tasks", *WorkingTime.model_fields)
@@ -34,7 +34,7 @@ _SAVE_JOB = upsert("jobs", [*_saved(Job), "owner"])
 _SAVE = {
     "contexts": upsert("contexts", list(Context.model_fields)),
     "tasks": upsert("tasks", _saved(Task)),
-    "inquiries": upsert("inquiries", list(Inquiry.model_fields)),
+    "inquiries": upsert("inquiries", list(UserRequest.model_fields)),
     "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
     "cell_changes": upsert("cell_changes", list(CellChange.model_fields)),
@@ -59,7 +59,7 @@ _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
 
 D = TypeVar("D", bound=BaseModel)
-_Record = Task | Inquiry | PlanRevision | CheckpointRecord | CellChange | QueuedMessage
+_Record = Task | UserRequest | PlanRevision | CheckpointRecord | CellChange | QueuedMessage
 
 
 class Transaction(Reader):
@@ -237,12 +237,12 @@ class Transaction(Reader):
         sql = upsert("memory_offers", ("job_id", "context_id", "workspace", "status"), key="job_id")
         self._execute_in(job.context_id, sql, (job.id, job.context_id, workspace, status))
 
-    def save_inquiry(self, inquiry: Inquiry) -> None:
-        self._save("inquiries", inquiry)
-        if inquiry.task_id:
-            keep_task_time(self._connection, inquiry.task_id, now())
-        if inquiry.job_id:
-            keep_job_time(self._connection, inquiry.job_id, now())
+    def save_request(self, request: UserRequest) -> None:
+        self._save("inquiries", request)
+        if request.task_id:
+            keep_task_time(self._connection, request.task_id, now())
+        if request.job_id:
+            keep_job_time(self._connection, request.job_id, now())
 
     def save_plan(self, revision: PlanRevision) -> None:
         self._save("plans", revision)

@@ -97,9 +97,9 @@ async def hand_over(
 
 async def answer_next(bench: Bench, answer: str) -> str:
     """Wait for a question, however long that takes, and answer it; gives its words."""
-    while not (waiting := bench.service.inquiries.pending(bench.context.id, "question")):
+    while not (waiting := bench.service.requests.pending(bench.context.id, "question")):
         await asyncio.sleep(0.01)
-    bench.service.inquiries.answer(waiting[0].id, answer)
+    bench.service.requests.answer(waiting[0].id, answer)
     return str(waiting[0].data["question"])
 
 

@@ -143,7 +143,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     job_id = await start(bench, "a", tools=READING)
     question = await until(bench, asks("Which?"))
     assert await cluster.at_work() == []
-    bench.service.inquiries.answer(question.data.model_dump()["id"], "this one")
+    bench.service.requests.answer(question.data.model_dump()["id"], "this one")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert "this one" in str(scripted.requests[-1].body)
 
@@ -152,7 +152,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
 async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_meanwhile(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer, decision: Literal["allow", "deny"]
 ) -> None:
-    bench.service.factory.tools.gate.approver = bench.service.inquiries
+    bench.service.factory.tools.gate.approver = bench.service.requests
     scripted.add(call("delete_file", path="a.py"), text("Done."))
     job_id = await start(bench, "a", tools=READING)
     request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)
@@ -162,9 +162,7 @@ async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_
     )
     assert await cluster.at_work() == []
     assert (bench.workspace / "a.py").exists()
-    bench.service.inquiries.resolve_all(
-        [request.data.model_dump()["id"]], Ruling(decision=decision)
-    )
+    bench.service.requests.resolve_all([request.data.model_dump()["id"]], Ruling(decision=decision))
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert (bench.workspace / "a.py").exists() == (decision == "deny")
     assert bench.results()[0]["ok"] == (decision == "allow")
@@ -235,7 +233,7 @@ async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twi
     assert result["error"]["code"] == "interrupted"
     assert lost in result["error"]["message"]
     scripted.add(call("execute_command", command="echo ran >> ran.txt"), text("Done."))
-    bench.service.inquiries.answer(question.data.model_dump()["id"], "retry")
+    bench.service.requests.answer(question.data.model_dump()["id"], "retry")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert times_run(bench) == 2, "now the user has asked for it"
 
@@ -252,7 +250,7 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
     job_id = await command_at_work(bench, cluster, scripted)
     await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
-    bench.service.inquiries.answer(question.data.model_dump()["id"], "skip")
+    bench.service.requests.answer(question.data.model_dump()["id"], "skip")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     await cluster.pids()
     assert times_run(bench) == 1

@@ -26,7 +26,7 @@ from cowork_jupyter.parts.mcp.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry
+from cowork_jupyter.store import UserRequest
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench, make_bench
 
@@ -54,7 +54,7 @@ def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
 async def bench(settings: Settings) -> AsyncIterator[Bench]:
     """A service whose user is asked."""
     async for made in make_bench(settings):
-        made.service.factory.tools.gate.approver = made.service.inquiries
+        made.service.factory.tools.gate.approver = made.service.requests
         servers = servers_in(made.service)  # which may take their time to start
         servers._environment = replace(servers._environment, patience=Timeouts(first_look=PATIENCE))
         yield made
@@ -67,9 +67,9 @@ def configure(bench: Bench, **servers: dict[str, Any]) -> None:
     file.write_text(json.dumps({**kept, "mcpServers": servers}))
 
 
-async def request(bench: Bench) -> Inquiry:
+async def request(bench: Bench) -> UserRequest:
     """The call that waits for the user."""
-    pending = partial(bench.service.inquiries.pending, kind="permission")
+    pending = partial(bench.service.requests.pending, kind="permission")
     await eventually(lambda: pending(bench.context.id))
     (found,) = pending(bench.context.id)
     return found
@@ -82,7 +82,7 @@ async def run(
     scripted.add(call(tool, **given), text("Done."))
     job_id = bench.start("go on")
     for ruling in rulings:
-        bench.service.inquiries.resolve_all([(await request(bench)).id], ruling)
+        bench.service.requests.resolve_all([(await request(bench)).id], ruling)
     job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     return bench.results()[-1]
@@ -100,7 +100,7 @@ async def test_a_tool_asks_shows_whose_it_is_and_runs_once_allowed(
     assert "It claims to be read-only, not destructive; this is not verified." in shown
     assert asked.data["scopes"] == ["once", "session", "workspace", "global"]
     assert not (bench.workspace / "seen").exists()
-    bench.service.inquiries.resolve_all([asked.id], ONCE)
+    bench.service.requests.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     assert (bench.workspace / "seen").exists(), "what claims to be read-only may write"
     kept = await bench.service.checkpoints.listing(bench.context.id)
@@ -164,7 +164,7 @@ async def test_the_user_can_assign_less_and_a_folder_cannot(
 
     scripted.add(call("mcp__mine__echo", text="once"), text("Done."))
     job_id = bench.start("go on", AgentRole.PLANNER)
-    service.inquiries.resolve_all([(await request(bench)).id], ONCE)
+    service.requests.resolve_all([(await request(bench)).id], ONCE)
     await service.jobs.wait(job_id)
     scripted.add(call("mcp__mine__echo", text="again"), text("Done."))
     await bench.tell("go on", AgentRole.PLANNER)
@@ -191,7 +191,7 @@ async def test_always_counts_for_the_tool_as_it_was_shown(
     shown = asked.data["shown"]["text"]
     assert "When you allowed it: [the server odd says: “Gives back what it gets.”]" in shown
     assert "Now: [the server odd says: “Sends it to the moon.”]" in shown
-    bench.service.inquiries.resolve_all([asked.id], ONCE)
+    bench.service.requests.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     # Once is once: the next call asks again, until the user says always to what it is now.
     assert (await run(bench, scripted, "mcp__odd__echo", ALWAYS, text="d"))["ok"]
@@ -228,7 +228,7 @@ async def test_what_changes_while_the_user_thinks_does_not_run(
     )
     connection._learn(McpServerFacts(changed))
     assert bench.service.factory.tools.registry["mcp__odd__echo"].fingerprint != before.fingerprint
-    bench.service.inquiries.resolve_all([asked.id], ONCE)
+    bench.service.requests.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     (result,) = bench.results()
     assert result["error"]["code"] == ToolChanged.code

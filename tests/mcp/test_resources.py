@@ -130,7 +130,7 @@ async def test_reading_asks_and_an_answer_is_about_that_server(
     )
     assert asked.data["rules"][0].startswith("mcp__library__resources.read(=")
     assert not asked_for(log), "nothing is read before it is allowed"
-    bench.service.inquiries.resolve_all([asked.id], ALWAYS)
+    bench.service.requests.resolve_all([asked.id], ALWAYS)
     await bench.service.jobs.wait(job_id)
     assert asked_for(log) == ["read note"]
     (result,) = bench.results()
@@ -282,7 +282,7 @@ async def test_a_change_of_what_was_read_is_told(
         await write(bench, "Newer.")
     said = ["library://note of the MCP server 'library' has changed."]
     assert notices(bench) == said, "not again within a few seconds"
-    bench.service.inquiries.resolve_all([asked.id], Ruling(decision="deny"))
+    bench.service.requests.resolve_all([asked.id], Ruling(decision="deny"))
     await bench.service.jobs.wait(job_id)
     last = scripted.requests[-1].body["messages"][-1]["content"]
     assert "Resources have changed since they were read." in json.dumps(last)
@@ -325,7 +325,7 @@ async def test_after_a_restart_the_next_reading_follows_it_again(
     assert watch._jobs[job_id].tasks
     await servers_in(bench.service).restart("library")
     await eventually(lambda: not watch._jobs[job_id].tasks)
-    bench.service.inquiries.resolve_all([first.id], Ruling(decision="deny"))
+    bench.service.requests.resolve_all([first.id], Ruling(decision="deny"))
     await eventually(lambda: asked_for(log).count("read note") == 2)
     await until_heard(bench)
     await bench.service.jobs.cancel(job_id)

@@ -25,7 +25,7 @@ from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import RetryPolicy
 from cowork_jupyter.policy.rules import WRITABLE_SCOPES, Effect, Scope
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry, PlanRevision
+from cowork_jupyter.store import PlanRevision, UserRequest
 from tests.scripted import Scripted, ScriptedServer, call
 
 from .cage import SECRET, picture, running_with, sandbox_of
@@ -120,7 +120,7 @@ class House:
 
     def asks_for_real(self) -> None:
         """From now on requests wait for `decide`."""
-        self.service.factory.tools.gate.approver = self.service.inquiries
+        self.service.factory.tools.gate.approver = self.service.requests
 
     def allow_everything(self) -> None:
         """A saved rule that allows everything, in every scope."""
@@ -173,18 +173,18 @@ class House:
         async with asyncio.timeout(PATIENCE):
             ending = asyncio.ensure_future(self.service.jobs.wait(job_id))
             while not ending.done():
-                for question in self.service.inquiries.pending(self.context, "question"):
+                for question in self.service.requests.pending(self.context, "question"):
                     if STOP in [option["value"] for option in question.data["options"]]:
-                        self.service.inquiries.answer(question.id, STOP)
+                        self.service.requests.answer(question.id, STOP)
                 await asyncio.wait([ending], timeout=0.02)
             return await ending
 
-    async def pending(self, besides: str = "") -> Inquiry:
+    async def pending(self, besides: str = "") -> UserRequest:
         """The first request that waits for the user, other than one."""
-        found: list[Inquiry] = []
+        found: list[UserRequest] = []
 
         def there() -> bool:
-            waiting = self.service.inquiries.pending(self.context, "permission")
+            waiting = self.service.requests.pending(self.context, "permission")
             found[:] = [one for one in waiting if one.id != besides]
             return bool(found)
 
@@ -192,7 +192,7 @@ class House:
         return found[0]
 
     def decide(self, request_id: str, decision: Literal["allow", "deny"]) -> None:
-        self.service.inquiries.resolve_all([request_id], Ruling(decision=decision))
+        self.service.requests.resolve_all([request_id], Ruling(decision=decision))
 
     def results(self) -> list[dict[str, Any]]:
         found = self.service.journal.store.messages(self.context).items

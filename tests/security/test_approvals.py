@@ -45,17 +45,17 @@ async def test_an_answer_to_a_request_that_was_never_made(house: House) -> None:
 
 async def test_an_answer_to_a_question_that_was_not_asked(house: House) -> None:
     with pytest.raises(NotFound):
-        house.service.inquiries.answer("q_none", "allow")
+        house.service.requests.answer("q_none", "allow")
 
 
 async def test_an_answer_that_the_question_does_not_offer(house: House) -> None:
     task = call("delegate", role="actor", task="Delete it.")
     job_id = house.begin(task, role=AgentRole.COMMANDER)
-    await until(lambda: bool(house.service.inquiries.pending(house.context, "question")))
-    (question,) = house.service.inquiries.pending(house.context, "question")
+    await until(lambda: bool(house.service.requests.pending(house.context, "question")))
+    (question,) = house.service.requests.pending(house.context, "question")
     for value in ("Allow", "yes", "allow\n", " allow", "ALLOW", ""):
         with pytest.raises(InvalidInput):
-            house.service.inquiries.answer(question.id, value)
+            house.service.requests.answer(question.id, value)
     await house.service.jobs.cancel(job_id)
 
 
@@ -63,7 +63,7 @@ async def test_a_permission_answered_as_a_question_and_the_other_way_round(house
     job_id = house.begin(call("update_file", **TAKE))
     request = await house.pending()
     with pytest.raises(NotFound):
-        house.service.inquiries.answer(request.id, "allow")
+        house.service.requests.answer(request.id, "allow")
     house.decide(request.id, "deny")
     await house.ended(job_id)
 
@@ -162,7 +162,7 @@ async def test_a_lasting_approval_where_only_once_was_offered(house: House) -> N
     for scope in ("session", "workspace", "global"):
         ruling = Ruling(decision="allow", scope=scope)
         with pytest.raises(InvalidInput):
-            house.service.inquiries.resolve_all([request.id], ruling)
+            house.service.requests.resolve_all([request.id], ruling)
     assert house.service.rules.all() == []
     house.decide(request.id, "deny")
     await house.ended(job_id)
@@ -173,7 +173,7 @@ async def test_a_batch_with_a_request_that_is_not_open(house: House) -> None:
     job_id = house.begin(call("update_file", **TAKE))
     request = await house.pending()
     with pytest.raises(CoworkError):
-        house.service.inquiries.resolve_all([request.id, "perm_none"], Ruling(decision="allow"))
+        house.service.requests.resolve_all([request.id, "perm_none"], Ruling(decision="allow"))
     assert (await house.pending()).id == request.id
     house.decide(request.id, "deny")
     await house.ended(job_id)
@@ -190,7 +190,7 @@ async def test_a_model_that_says_the_user_has_approved(house: House) -> None:
     for claim in claims:
         await house.tell(claim)
     assert all(not one["ok"] for one in house.results())
-    assert house.service.inquiries.pending(house.context, "permission") == []
+    assert house.service.requests.pending(house.context, "permission") == []
 
 
 async def test_a_file_that_says_the_user_has_approved(house: House) -> None:
@@ -262,7 +262,7 @@ async def test_a_file_swapped_between_approval_and_use(
             house.service.jobs.get(job_id).status.is_final
             or any(
                 one.id != request.id
-                for one in house.service.inquiries.pending(house.context, "permission")
+                for one in house.service.requests.pending(house.context, "permission")
             )
         )
     )
@@ -353,7 +353,7 @@ async def attempt_denying(house: House, reply: Scripted) -> None:
     """Let it try; whatever is asked is denied."""
     job_id = house.begin(reply)
     while not house.service.jobs.get(job_id).status.is_final:
-        for request in house.service.inquiries.pending(house.context, "permission"):
+        for request in house.service.requests.pending(house.context, "permission"):
             try:
                 house.decide(request.id, "deny")
             except Conflict:  # it has gone on by itself

@@ -188,9 +188,9 @@ async def command(house: House, answer: str | None, **replies: list[Scripted]) -
         house.connect(model.base_url)
         sent = house.service.send_message(house.context, "Lead.", AgentRole.COMMANDER)
         if answer:
-            await until(lambda: bool(house.service.inquiries.pending(house.context, "question")))
-            (question,) = house.service.inquiries.pending(house.context, "question")
-            house.service.inquiries.answer(question.id, answer)
+            await until(lambda: bool(house.service.requests.pending(house.context, "question")))
+            (question,) = house.service.requests.pending(house.context, "question")
+            house.service.requests.answer(question.id, answer)
         await house.ended(str(sent.job_id))
 
 

@@ -68,9 +68,9 @@ async def test_many_questions_in_one_reply(house: House) -> None:
     several = [("create_file", {"path": f"{n}.txt"}) for n in range(16)]
     job_id = house.begin(calls(*several))
     await house.pending()
-    assert len(house.service.inquiries.pending(house.context, "permission")) == 16
+    assert len(house.service.requests.pending(house.context, "permission")) == 16
     await house.service.jobs.cancel(job_id)
-    assert house.service.inquiries.pending(house.context, "permission") == []
+    assert house.service.requests.pending(house.context, "permission") == []
 
 
 ODD: dict[str, Any] = {

@@ -159,13 +159,13 @@ async def test_always_allow_shows_and_writes_both_rules(house: House, outside: L
     both = [f"execute_command(={line})", "network(127.0.0.1)"]
     assert request.data["rules"] == both
     assert "Uses the network: 127.0.0.1." in request.data["why"]
-    house.service.inquiries.resolve_all([request.id], Ruling(decision="allow", scope="session"))
+    house.service.requests.resolve_all([request.id], Ruling(decision="allow", scope="session"))
     await house.ended(job)
     assert outside.was_reached()
     assert [rule.text for rule in house.service.rules.all()] == both
     await house.run(line)
     assert outside.was_reached()
-    assert house.service.inquiries.pending(house.context, "permission") == []
+    assert house.service.requests.pending(house.context, "permission") == []
 
 
 async def test_a_tester_has_none_whatever_the_rules_say(house: House, outside: Listener) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.ask.inquiries import AttendedInquiries
+from cowork_jupyter.agents.ask.pending_requests import AttendedRequests
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.policy.decision import UNCONFINED
@@ -54,7 +54,7 @@ async def test_a_yes_is_for_one_call_and_cannot_be_made_to_last(bare: House) -> 
         for scope in ("session", "workspace", "global"):
             lasting = Ruling.model_validate({"decision": "allow", "scope": scope})
             with pytest.raises(InvalidInput, match="only accepts once"):
-                bare.service.inquiries.resolve_all([request.id], lasting)
+                bare.service.requests.resolve_all([request.id], lasting)
         bare.decide(request.id, "allow")
         await bare.ended(job_id)
         assert bare.results()[-1]["ok"]
@@ -91,7 +91,7 @@ async def test_headless_only_a_policy_that_names_the_command_lets_it_run(
 
 async def test_a_policy_stands_in_for_somebody_who_is_away(bare: House) -> None:
     gate = bare.service.factory.tools.gate
-    gate.approver = AttendedInquiries(bare.service.inquiries, lambda: False)
+    gate.approver = AttendedRequests(bare.service.requests, lambda: False)
     bare.script.append(LS)
     policy: dict[str, Any] = {"permissions": {"allow": ["execute_command(=ls)"]}}
     sent = bare.service.send_message(bare.context, "Go on.", policy=policy)

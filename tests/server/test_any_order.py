@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 
 from tests.scripted import Scripted, ScriptedServer, call, text
 from tests.ui.judge.cards import ShownCard
-from tests.ui.judge.facts import Facts, Inquiry, Job, Plan, Read, facts_of
+from tests.ui.judge.facts import Facts, Job, Plan, Read, UserRequest, facts_of
 from tests.ui.judge.rules import differences
 from tests.ui.judge.saved import card_of, text_differences
 
@@ -222,7 +222,7 @@ class Walk(RuleBasedStateMachine):
             if (newest := facts.plan(plan_id))
         ]
 
-    def _asked(self, what: Literal["questions", "permissions"]) -> list[tuple[str, Inquiry]]:
+    def _asked(self, what: Literal["questions", "permissions"]) -> list[tuple[str, UserRequest]]:
         return [
             (context, one)
             for context, facts in sorted(self.known.items())

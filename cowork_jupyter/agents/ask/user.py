@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from ...domain.events import CallPreview, Choice, ChosenScope, HeadlessDenial
+from ...domain.events import CallRequest, Choice, ChosenScope, HeadlessDenial
 from ...domain.messages import QuestionData
 from ...domain.replies import Question
 from ...store import Asker
@@ -27,22 +27,11 @@ class User(Protocol):
         """
 
 
-class PermissionRequest(BaseModel):
+class PermissionRequest(CallRequest):
     """One call that waits for the user."""
 
     call_id: str
-    agent_role: str
-    tool: str
-    parameters: dict[str, Any]
-    resource: str
-    risk: str
-    why: list[str]
     scopes: list[ChosenScope] = [ONCE]
-    rules: list[str] = []
-    """What a lasting answer would write."""
-    shown: CallPreview
-    uncovered: list[str] = []
-    """What could not be brought back afterwards."""
     digest: str
     """Stands for exactly this call on exactly these files."""
 

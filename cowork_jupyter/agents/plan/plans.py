@@ -19,10 +19,10 @@ from ...domain.messages import Message, TextData, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole
 from ...domain.team import unknown_roles
-from ...store import Inquiry, PlanRevision
+from ...store import PlanRevision, UserRequest
 from ...workspace import has_changed
 from ..agent import AgentFactory
-from ..ask.inquiries import Inquiries
+from ..ask.pending_requests import PendingRequests
 from ..jobs import Jobs, role_to_resume
 from ..log import RunLog
 from ..pool import WorkerPool
@@ -39,12 +39,12 @@ logger = logging.getLogger(__name__)
 class Plans:
     factory: AgentFactory
     jobs: Jobs
-    inquiries: Inquiries
+    requests: PendingRequests
     pool: WorkerPool
     _executions: dict[str, Execution] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.inquiries.on_late_answer = self._take_up
+        self.requests.on_late_answer = self._take_up
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -206,12 +206,12 @@ class Plans:
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
             raise NotFound(f"This job has no task '{task_id}'.")
-        for question in store.pending_inquiries(job.context_id, "question"):
+        for question in store.pending_requests(job.context_id, "question"):
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
                 if job.status.is_final:
                     role_to_resume(job, store.context(job.context_id), role)
-                self.inquiries.answer(question.id, choice)
+                self.requests.answer(question.id, choice)
                 job = store.job(job_id)
                 return self.resume(job_id, role=role) if job.status.is_final else job
         if not job.status.is_final or task.status in DONE:
@@ -221,7 +221,7 @@ class Plans:
             self._mark_skipped(job, task)
         return self.resume(job_id, role=role)
 
-    def _take_up(self, answered: Inquiry) -> None:
+    def _take_up(self, answered: UserRequest) -> None:
         """Let an interrupted job go on with the answer; if it may not now, the user resumes it."""
         job = self.factory.journal.store.job(answered.job_id or "")
         if job.status is not JobStatus.INTERRUPTED:

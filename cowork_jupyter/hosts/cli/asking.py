@@ -114,7 +114,7 @@ class TerminalPrompter:
         """The next to be asked, in the order in which the panel shows what waits."""
         held = [await self._open.get()]
         held += [self._open.get_nowait() for _ in range(self._open.qsize())]
-        order = [inquiry.id for inquiry, _ in self._service.inquiries.waiting()]
+        order = [request.id for request, _ in self._service.requests.waiting()]
         held.sort(
             key=lambda request: order.index(request[1].id) if request[1].id in order else len(order)
         )
@@ -126,13 +126,13 @@ class TerminalPrompter:
         self._typing.forget()
         if isinstance(asked, PermissionRequested):
             ruling = await self._ruling(asked)
-            self._service.inquiries.resolve_all([asked.id], ruling)
+            self._service.requests.resolve_all([asked.id], ruling)
         else:
             value = await self._answer(asked)
             if value is None:
                 await self._service.jobs.cancel(job_id or "")
             else:
-                self._service.inquiries.answer(asked.id, value)
+                self._service.requests.answer(asked.id, value)
 
     async def _ruling(self, request: PermissionRequested) -> Ruling:
         from ...agents.ask.user import Ruling

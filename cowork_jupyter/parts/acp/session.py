@@ -39,11 +39,11 @@ from ...domain.messages import Message, MessageType, RoleChangeData, TextData
 from ...domain.replies import Question
 from ...domain.roles import AgentRole
 from ...service.service import CoworkService
-from ...store import Inquiry
+from ...store import UserRequest
 from . import commands
-from .inquiries import AcpInquiries, parse_answer, question_text
 from .options import SessionOptions
 from .prompts import ClientPrompt
+from .requests import AcpRequests, parse_answer, question_text
 from .session_state import (
     INTERNAL,
     MessageIds,
@@ -83,7 +83,7 @@ class AcpSession:
         self._ignored_servers = ignored_servers
         self._updates = UpdateBuilder(service.settings.workspace, service.factory.tools.registry)
         self._turn: Turn | None = None
-        self._inquiries = AcpInquiries(
+        self._requests = AcpRequests(
             *(service, context_id, client, self._updates),
             answer=self._give_answer,
             ask_in_words=self._ask_in_words,
@@ -111,7 +111,7 @@ class AcpSession:
     async def close(self) -> None:
         if self._turn is not None:
             self._turn.end("cancelled")
-        await self._inquiries.close()
+        await self._requests.close()
         if self._following is not None:
             self._following.cancel()
             await asyncio.gather(self._following, return_exceptions=True)
@@ -161,7 +161,7 @@ class AcpSession:
 
     async def _begin(self, prompt: ClientPrompt, turn: Turn) -> None:
         text = prompt.text
-        waiting = self._service.inquiries.pending(self._id, "question")
+        waiting = self._service.requests.pending(self._id, "question")
         if waiting and self._service.journal.store.active_job(self._id):
             await self._answer(waiting, text, turn)
             return
@@ -213,7 +213,7 @@ class AcpSession:
         await self._remark(f"{text}\n\n")
         turn.end("end_turn")
 
-    async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
+    async def _answer(self, waiting: list[UserRequest], text: str, turn: Turn) -> None:
         """Answer the oldest question; if another one is open, ask that next."""
         first, *others = waiting
         question = Question.model_validate(first.data)
@@ -229,7 +229,7 @@ class AcpSession:
             await self._say_and_end(question_text(following), turn)
 
     def _give_answer(self, question_id: str, question: Question, value: str) -> None:
-        self._service.inquiries.answer(question_id, value)
+        self._service.requests.answer(question_id, value)
         offered = {option.value for option in question.options}
         if self._turn is not None and value == STOP and GO_ON in offered:
             tokens = "tokens" in question.question
@@ -284,11 +284,11 @@ class AcpSession:
             case UsageCharged() as charged if event.task_id is None:
                 self._usage.take(charged)
             case PermissionRequested() as request:
-                self._inquiries.ask_permission(request)
+                self._requests.ask_permission(request)
             case QuestionAsked() as question:
                 await self._on_question(question.id, question)
             case PermissionResolved(id=decided) | QuestionAnswered(id=decided):
-                self._inquiries.withdraw(decided)
+                self._requests.withdraw(decided)
             case JobCompleted() as job:
                 await self._on_end(job.status, job.error)
             case ToolOutput() as output:
@@ -344,7 +344,7 @@ class AcpSession:
 
     async def _on_question(self, question_id: str, question: Question) -> None:
         if self._forms:
-            self._inquiries.ask_by_form(question_id, question)
+            self._requests.ask_by_form(question_id, question)
         else:
             await self._ask_in_words(question)
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from ...agents.ask.inquiries import Inquiries
+from ...agents.ask.pending_requests import PendingRequests
 from ...agents.ask.user import Approver, PermissionRequest, Ruling
 from ...agents.log import RunLog
 from ...domain.events import Choice
@@ -70,7 +70,7 @@ class GuestApprover:
     """Asks in our panel and, if possible, in the guest's client. The first answer counts."""
 
     approver: Approver
-    inquiries: Inquiries
+    requests: PendingRequests
     caller: GuestCaller
     say: Say
 
@@ -85,7 +85,7 @@ class GuestApprover:
         return ruling
 
     async def _elicit(self, ask: Ask, request: PermissionRequest, log: RunLog) -> Ruling:
-        here = asyncio.create_task(self.inquiries.decide(request, log))
+        here = asyncio.create_task(self.requests.decide(request, log))
         there = asyncio.ensure_future(ask(describe_request(request)))
         try:
             await asyncio.wait([here, there], return_when=asyncio.FIRST_COMPLETED)
@@ -106,8 +106,8 @@ class GuestApprover:
         if consent is not None:
             decision: Choice = "allow" if consent.is_given else "deny"
             ruling = Ruling(decision=decision, feedback=consent.reason, by=self.caller.name)
-            self.inquiries.resolve_call(request.call_id, ruling, log)
-        elif self.approver is not self.inquiries:  # nobody is here
+            self.requests.resolve_call(request.call_id, ruling, log)
+        elif self.approver is not self.requests:  # nobody is here
             here.cancel()
             await asyncio.wait([here])
 

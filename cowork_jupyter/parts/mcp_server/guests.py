@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...agents.agent import AgentFactory
-from ...agents.ask.inquiries import Inquiries
+from ...agents.ask.pending_requests import PendingRequests
 from ...agents.jobs import Jobs
 from ...agents.log import RunLog
 from ...agents.run.call_log import CallRecord
@@ -51,7 +51,7 @@ def guests_of(
     A `policy` holds rules for their calls only.
     """
     rules = service.rules.read_policy(policy)
-    return McpGuests(service.factory, service.jobs, service.inquiries, role, owner, rules)
+    return McpGuests(service.factory, service.jobs, service.requests, role, owner, rules)
 
 
 class McpGuests:
@@ -61,14 +61,14 @@ class McpGuests:
         self,
         factory: AgentFactory,
         jobs: Jobs,
-        inquiries: Inquiries,
+        requests: PendingRequests,
         role: AgentRole,
         owner: str = "",
         policy: Sequence[Rule] = (),
     ) -> None:
         self.factory = factory
         self.jobs = jobs
-        self.inquiries = inquiries
+        self.requests = requests
         self.role = role
         self.owner = owner
         self.policy = list(policy)
@@ -209,7 +209,7 @@ class _GuestJob:
 
     def _runner(self, say: Say, caller: GuestCaller) -> ToolRunner:
         tools = self._guests.factory.tools
-        approver = GuestApprover(tools.gate.approver, self._guests.inquiries, caller, say)
+        approver = GuestApprover(tools.gate.approver, self._guests.requests, caller, say)
         gate = replace(tools.gate, approver=approver)
         offered = replace(tools, registry=self._guests.registry, gate=gate)
         return ToolRunner(offered, self.log, listener=say)

@@ -22,7 +22,7 @@ from ...domain.messages import (
 )
 from ...domain.roles import Permission
 from ...record.conversation_log import withhold
-from ...store import Inquiry, PlanRevision, Store
+from ...store import PlanRevision, Store, UserRequest
 from .code_notes import CodeReading
 from .wording import NamedFiles, Wording
 
@@ -35,8 +35,8 @@ class Evidence:
     request: str
     messages: list[Message]
     """Of the job and of those that planned it, without the content of secret files."""
-    questions: list[Inquiry] = field(default_factory=list)
-    permissions: list[Inquiry] = field(default_factory=list)
+    questions: list[UserRequest] = field(default_factory=list)
+    permissions: list[UserRequest] = field(default_factory=list)
     effects: list[DataEffect] = field(default_factory=list)
     revisions: list[PlanRevision] = field(default_factory=list)
     """Of the plan that it executed, up to the approved one."""
@@ -104,8 +104,8 @@ def evidence_of(store: Store, job: Job) -> Evidence:
         job=job,
         request=jobs[0].request,
         messages=withhold(store.job_messages(*ids)),
-        questions=[each for key in ids for each in store.job_inquiries(key, "question")],
-        permissions=[each for key in ids for each in store.job_inquiries(key, "permission")],
+        questions=[each for key in ids for each in store.job_requests(key, "question")],
+        permissions=[each for key in ids for each in store.job_requests(key, "permission")],
         effects=store.data_effects(job.context_id, job.id),
         revisions=revisions,
     )

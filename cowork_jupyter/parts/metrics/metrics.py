@@ -106,22 +106,22 @@ class Metrics:
         self._telemetry(event)
         EVENTS.labels(str(event.type)).inc()
         match event.data:
-            case events.PermissionRequested(id=inquiry_id):
-                self._track_waiting("permission", inquiry_id, True)
-            case events.PermissionResolved(id=inquiry_id):
-                self._track_waiting("permission", inquiry_id, False)
-            case events.QuestionAsked(id=inquiry_id):
-                self._track_waiting("question", inquiry_id, True)
-            case events.QuestionAnswered(id=inquiry_id):
-                self._track_waiting("question", inquiry_id, False)
+            case events.PermissionRequested(id=request_id):
+                self._track_waiting("permission", request_id, True)
+            case events.PermissionResolved(id=request_id):
+                self._track_waiting("permission", request_id, False)
+            case events.QuestionAsked(id=request_id):
+                self._track_waiting("question", request_id, True)
+            case events.QuestionAnswered(id=request_id):
+                self._track_waiting("question", request_id, False)
 
     def on_delivery(self, event: Event) -> None:
         created = datetime.fromisoformat(event.created_at).timestamp()
         DELIVERY_SECONDS.observe(max(0.0, time.time() - created))
 
-    def _track_waiting(self, kind: str, inquiry_id: str, is_open: bool) -> None:
+    def _track_waiting(self, kind: str, request_id: str, is_open: bool) -> None:
         waiting = self._waiting[kind]
-        waiting.add(inquiry_id) if is_open else waiting.discard(inquiry_id)
+        waiting.add(request_id) if is_open else waiting.discard(request_id)
         WAITING.labels(kind).set(len(waiting))
 
     def _count_end(self, job: JobEnded) -> None:

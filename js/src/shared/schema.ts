@@ -327,7 +327,7 @@ export interface components {
             jobs: components["schemas"]["CardJob"][];
             messages: components["schemas"]["Message"][] | null;
             /** @default null */
-            permissions: components["schemas"]["PermissionView"][] | null;
+            permissions: components["schemas"]["PermissionRequested"][] | null;
             plan: components["schemas"]["PlanAnswer"] | null;
             /** @default null */
             questions: components["schemas"]["QuestionView"][] | null;
@@ -2382,43 +2382,43 @@ export interface components {
          * @description Calls that wait for permission.
          */
         PermissionList: {
-            items: components["schemas"]["PermissionView"][];
+            items: components["schemas"]["PermissionRequested"][];
             /** @default null */
             next: null;
         };
         /**
          * PermissionRequested
-         * @description A call is waiting for the user's approval.
+         * @description A call that is or was waiting for the user's approval.
          */
         PermissionRequested: {
             /** @default  */
-            agent_role?: string;
+            agent_role: string;
             context_id: string;
             created_at: string;
             id: string;
             /** @default null */
             job_id?: string | null;
             /** @default {} */
-            parameters?: {
+            parameters: {
                 [key: string]: unknown;
             };
             /** @default  */
-            resource?: string;
+            resource: string;
             /** @default  */
-            risk?: string;
+            risk: string;
             /** @default [] */
-            rules?: string[];
+            rules: string[];
             /** @default [] */
-            scopes?: ("once" | "session" | "workspace" | "global")[];
+            scopes: ("once" | "session" | "workspace" | "global")[];
             shown: components["schemas"]["CallPreview"];
             status: string;
             /** @default null */
             task_id?: string | null;
             tool: string;
             /** @default [] */
-            uncovered?: string[];
+            uncovered: string[];
             /** @default [] */
-            why?: string[];
+            why: string[];
         };
         /** PermissionRequestEvent */
         PermissionRequestEvent: {
@@ -2467,40 +2467,6 @@ export interface components {
              * @enum {string}
              */
             type: "permission-resolved";
-        };
-        /**
-         * PermissionView
-         * @description A call that is or was waiting for the user's approval.
-         */
-        PermissionView: {
-            /** @default  */
-            agent_role?: string;
-            context_id: string;
-            created_at: string;
-            id: string;
-            /** @default null */
-            job_id?: string | null;
-            /** @default {} */
-            parameters?: {
-                [key: string]: unknown;
-            };
-            /** @default  */
-            resource?: string;
-            /** @default  */
-            risk?: string;
-            /** @default [] */
-            rules?: string[];
-            /** @default [] */
-            scopes?: ("once" | "session" | "workspace" | "global")[];
-            shown: components["schemas"]["CallPreview"];
-            status: string;
-            /** @default null */
-            task_id?: string | null;
-            tool: string;
-            /** @default [] */
-            uncovered?: string[];
-            /** @default [] */
-            why?: string[];
         };
         /**
          * Plan
@@ -2952,7 +2918,7 @@ export interface components {
         };
         /**
          * QuestionData
-         * @description A question; `id` is that of the inquiry, if anybody can be asked.
+         * @description A question; `id` is that of the request, if anybody can be asked.
          */
         QuestionData: {
             /** @default false */
@@ -3017,14 +2983,35 @@ export interface components {
          * @description A question with its id and status.
          */
         QuestionView: {
+            /** @default false */
+            allow_custom: boolean;
+            /** @default  */
+            context: string;
             context_id: string;
+            created_at: string;
+            /** @default null */
+            default: string | null;
+            /** @default 1.0 */
+            format_version: string;
             id: string;
+            /** @default null */
             job_id: string | null;
+            /** @default [] */
+            options: components["schemas"]["Option"][];
             question: string;
+            /**
+             * @default major
+             * @enum {string}
+             */
+            severity: "critical" | "major" | "minor";
             status: string;
+            /** @default null */
             task_id: string | null;
-        } & {
-            [key: string]: unknown;
+            /**
+             * @default question
+             * @constant
+             */
+            type: "question";
         };
         /**
          * QueueChanged

@@ -92,7 +92,7 @@ export type Question = Omit<Schema['QuestionAsked'], 'type' | 'format_version' |
   task_id?: string | null;
 };
 export type PermissionRequest = Omit<
-  Required<Schema['PermissionView']>,
+  Required<Schema['PermissionRequested']>,
   'context_id' | 'created_at' | 'status' | 'shown' | 'agent_role'
 > & {
   agent_role: string | null;

@@ -85,7 +85,7 @@ class Message(BaseModel):
     created_at: str
 
 
-class Inquiry(BaseModel):
+class UserRequest(BaseModel):
     """A question or a request for permission."""
 
     id: str
@@ -95,7 +95,7 @@ class Inquiry(BaseModel):
     """The question, or what the permission is about."""
 
 
-class Decision(Inquiry):
+class Decision(UserRequest):
     """What the user allowed or denied."""
 
     allowed: bool
@@ -119,8 +119,8 @@ class Facts(BaseModel):
     plans: list[Plan] = []
     """Of each plan the newest revision, and those that were executed."""
     messages: list[Message] = []
-    questions: list[Inquiry] = []
-    permissions: list[Inquiry] = []
+    questions: list[UserRequest] = []
+    permissions: list[UserRequest] = []
     decisions: list[Decision] = []
     checkpoints: list[Checkpoint] = []
 
@@ -160,9 +160,9 @@ def facts_of(context_id: str, read: Read) -> Facts:
         jobs=jobs,
         plans=_plans(place, jobs, read),
         messages=[_message(one) for one in _all(f"{place}/messages", read)],
-        questions=[_inquiry(one, one["question"]) for one in questions],
+        questions=[_request(one, one["question"]) for one in questions],
         permissions=[
-            _inquiry(one, one["resource"] or one["tool"])
+            _request(one, one["resource"] or one["tool"])
             for one in permissions
             if one["status"] == "pending"
         ],
@@ -197,8 +197,8 @@ def _message(stored: dict[str, Any]) -> Message:
     return Message.model_validate({**stored, "text": text})
 
 
-def _inquiry(asked: dict[str, Any], words: str) -> Inquiry:
-    return Inquiry.model_validate({**asked, "words": words})
+def _request(asked: dict[str, Any], words: str) -> UserRequest:
+    return UserRequest.model_validate({**asked, "words": words})
 
 
 def _decisions(place: str, read: Read) -> Iterable[Decision]:

@@ -141,7 +141,7 @@ def differences(card: ShownCard, facts: Facts) -> list[str]:
     if judged.is_copy:
         rules += [_buttons]
     elif judged.is_as_of_now:
-        rules += [_role, _status, _goal, _steps, _said, _decisions, _inquiries, _buttons]
+        rules += [_role, _status, _goal, _steps, _said, _decisions, _requests, _buttons]
     return [f"{card.where}: {found}" for rule in rules for found in rule(judged)]
 
 
@@ -324,7 +324,7 @@ def _decisions(judged: Judged) -> Iterator[str]:
             yield f"it says {_named(line)}, but the user decided nothing like it"
 
 
-def _inquiries(judged: Judged) -> Iterator[str]:
+def _requests(judged: Judged) -> Iterator[str]:
     ids = {job.id for job in judged.own}
     card, facts = judged.card, judged.facts
     for what, shown, asked in (

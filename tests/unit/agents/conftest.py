@@ -89,7 +89,7 @@ class Bench:
     async def answer(self, value: str) -> None:
         """Answer the next question that comes up."""
         asked = await self.until(EventType.QUESTION_ASKED)
-        self.service.inquiries.answer(asked.data.model_dump()["id"], value)
+        self.service.requests.answer(asked.data.model_dump()["id"], value)
 
     def job_statuses(self) -> list[JobStatus]:
         return [job.status for job in self.service.journal.store.jobs(self.context.id)]

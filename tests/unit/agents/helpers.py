@@ -68,4 +68,4 @@ def check_ended_well(bench: Bench, status: JobStatus) -> None:
     calls = [one.data.model_dump()["call_id"] for one in bench.messages(MessageType.TOOL_CALL)]
     assert sorted(calls) == sorted(result["call_id"] for result in bench.results())
     if status is not JobStatus.INTERRUPTED:  # then it waits on
-        assert bench.service.journal.store.pending_inquiries(bench.context.id) == []
+        assert bench.service.journal.store.pending_requests(bench.context.id) == []

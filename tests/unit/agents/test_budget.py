@@ -207,8 +207,8 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
         await bench.answer("go_on")
         second = "The job's limit of 120 tokens (max_job_tokens) was reached. Continue?"
         await eventually(lambda: questions(bench)[1:] == [second])
-        bench.service.inquiries.answer(
-            bench.service.inquiries.pending(bench.context.id, "question")[0].id, "go_on"
+        bench.service.requests.answer(
+            bench.service.requests.pending(bench.context.id, "question")[0].id, "go_on"
         )
         await eventually(lambda: len(scripted.requests) == 3)
         seen = stored(bench)

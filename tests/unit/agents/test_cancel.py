@@ -150,7 +150,7 @@ async def test_in_a_wait_for_an_answer_the_question_is_withdrawn(
     question = await bench.until(EventType.QUESTION_ASKED)
     await cancel(bench, job_id)
     question_id = question.data.model_dump()["id"]
-    stored = bench.service.journal.store.inquiry(question_id, "question")
+    stored = bench.service.journal.store.user_request(question_id, "question")
     assert stored.status == "withdrawn"
     assert bench.events(EventType.QUESTION_ANSWERED)[0].data.model_dump()["status"] == "withdrawn"
     await check_goes_on(bench, scripted)
@@ -160,9 +160,9 @@ async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: Scrip
     scripted.add(QUESTION)
     job_id = bench.start("go")
     question = await bench.until(EventType.QUESTION_ASKED)
-    bench.service.inquiries.answer(question.data.model_dump()["id"], "b")
+    bench.service.requests.answer(question.data.model_dump()["id"], "b")
     await cancel(bench, job_id)
-    stored = bench.service.journal.store.inquiry(question.data.model_dump()["id"], "question")
+    stored = bench.service.journal.store.user_request(question.data.model_dump()["id"], "question")
     assert (stored.status, stored.answer) == ("answered", {"value": "b"})
     assert len(bench.events(EventType.QUESTION_ANSWERED)) == 1
 

@@ -180,7 +180,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
             # What does not depend on the step goes on meanwhile, and would be cut off by a stop.
             await eventually(lambda: statuses(bench).get("d") in (None, StepStatus.COMPLETED))
             asked = bench.events(EventType.QUESTION_ASKED)[number]
-            bench.service.inquiries.answer(asked.data.model_dump()["id"], answer)
+            bench.service.requests.answer(asked.data.model_dump()["id"], answer)
         job = await bench.service.jobs.wait(job_id)
         bench.requests = model.requests  # type: ignore[attr-defined]
     return job.status
@@ -193,7 +193,7 @@ async def test_a_step_whose_last_act_came_to_nothing_has_failed(bench: Bench) ->
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert "nowhere" in asked.data.model_dump()["context"]
-        bench.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
+        bench.service.requests.answer(asked.data.model_dump()["id"], "stop")
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.FAILED
 
 
@@ -263,7 +263,7 @@ async def test_what_was_done_in_part_the_user_decides_about(
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert asked.data.model_dump()["context"] == "Two are read.\n\nLeft undone: the third"
         assert asked.data.model_dump()["options"][0]["value"] == "accept"
-        bench.service.inquiries.answer(asked.data.model_dump()["id"], answer)
+        bench.service.requests.answer(asked.data.model_dump()["id"], answer)
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert statuses(bench) == {"a": ended}
     (told,) = bench.messages(MessageType.TASK_RESULT)

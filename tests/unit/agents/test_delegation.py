@@ -174,8 +174,8 @@ async def lead_at_once(bench: Bench, *several: tuple[str, str], **more: Any) -> 
         job_id = bench.start("lead", AgentRole.COMMANDER)
         ending = asyncio.ensure_future(bench.service.jobs.wait(job_id))
         while not ending.done():
-            for question in bench.service.inquiries.pending(bench.context.id, "question"):
-                bench.service.inquiries.answer(question.id, "allow")
+            for question in bench.service.requests.pending(bench.context.id, "question"):
+                bench.service.requests.answer(question.id, "allow")
             await asyncio.wait([ending], timeout=0.01)
     assert [result["ok"] for result in bench.results()] == [True] * len(several)
     assert len(bench.service.jobs.get(job_id).tasks) == len(several)

@@ -76,7 +76,7 @@ async def execute(bench: Bench, *answers: str) -> list[dict[str, Any]]:
         if event.type is EventType.QUESTION_ASKED:
             question = event.data.model_dump()
             asked.append(question)
-            bench.service.inquiries.answer(question["id"], next(remaining))
+            bench.service.requests.answer(question["id"], next(remaining))
     await bench.service.jobs.wait(job.id)
     return asked
 

@@ -21,7 +21,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry, PlanRevision
+from cowork_jupyter.store import PlanRevision, UserRequest
 from tests.scripted import Scripted, ScriptedServer, call, calls, result, text
 
 from .conftest import Bench, make_bench
@@ -37,7 +37,7 @@ ALLOW, DENY = Ruling(decision="allow"), Ruling(decision="deny")
 async def asking(settings: Settings) -> AsyncIterator[Bench]:
     """A bench whose user has to be asked."""
     async for made in make_bench(settings):
-        made.service.factory.tools.gate.approver = made.service.inquiries
+        made.service.factory.tools.gate.approver = made.service.requests
         yield made
 
 
@@ -45,11 +45,11 @@ def create(path: str = "new.txt", content: str = "hello\n") -> Scripted:
     return call("create_file", path=path, content=content)
 
 
-async def pending(bench: Bench, count: int = 1) -> list[Inquiry]:
+async def pending(bench: Bench, count: int = 1) -> list[UserRequest]:
     await eventually(
-        lambda: len(bench.service.inquiries.pending(bench.context.id, "permission")) == count
+        lambda: len(bench.service.requests.pending(bench.context.id, "permission")) == count
     )
-    return bench.service.inquiries.pending(bench.context.id, "permission")
+    return bench.service.requests.pending(bench.context.id, "permission")
 
 
 async def test_a_change_waits_for_the_user_and_runs_once_allowed(
@@ -60,7 +60,7 @@ async def test_a_change_waits_for_the_user_and_runs_once_allowed(
     (request,) = await pending(asking)
     assert not (asking.workspace / "new.txt").exists()
     assert asking.service.jobs.get(job_id).status is JobStatus.WAITING
-    asking.service.inquiries.resolve_all([request.id], ALLOW)
+    asking.service.requests.resolve_all([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "new.txt").read_text() == "hello\n"
     kinds = [event.type for event in asking.events()]
@@ -90,7 +90,7 @@ async def test_a_denial_reaches_the_model_with_what_the_user_said(
     job_id = asking.start("make it")
     (request,) = await pending(asking)
     ruling = Ruling(decision="deny", feedback="use the docs folder")
-    asking.service.inquiries.resolve_all([request.id], ruling)
+    asking.service.requests.resolve_all([request.id], ruling)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert not (asking.workspace / "new.txt").exists()
     (result,) = asking.results()
@@ -115,7 +115,7 @@ async def test_a_lasting_answer_is_not_asked_again(
     job_id = asking.start("change it")
     (request,) = await pending(asking)
     ruling = Ruling(decision="allow", scope=scope)
-    asking.service.inquiries.resolve_all([request.id], ruling)
+    asking.service.requests.resolve_all([request.id], ruling)
     await ended(asking, job_id)
     assert (await asking.tell("change it back")).status is JobStatus.COMPLETED
     assert (asking.workspace / "a.py").read_text() == "answer = 42\n"
@@ -131,13 +131,15 @@ async def test_a_scope_that_is_not_offered_is_refused(
     (request,) = await pending(asking)
     lasting = Ruling(decision="allow", scope="global")
     with pytest.raises(InvalidInput):
-        asking.service.inquiries.resolve_all([request.id], lasting)
+        asking.service.requests.resolve_all([request.id], lasting)
     assert asking.service.rules.all() == []
-    asking.service.inquiries.resolve_all([request.id], DENY)
+    asking.service.requests.resolve_all([request.id], DENY)
     await ended(asking, job_id)
 
 
-async def two_files(asking: Bench, scripted: ScriptedServer) -> tuple[str, Inquiry, Inquiry]:
+async def two_files(
+    asking: Bench, scripted: ScriptedServer
+) -> tuple[str, UserRequest, UserRequest]:
     """A job that asks for both in one reply, and what it asks."""
     both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
     scripted.add(both, text("Done."))
@@ -151,9 +153,9 @@ async def test_several_are_decided_at_once_or_not_at_all(
 ) -> None:
     job_id, first, second = await two_files(asking, scripted)
     with pytest.raises(Exception, match="no permission request"):
-        asking.service.inquiries.resolve_all([first.id, "perm_unknown"], ALLOW)
+        asking.service.requests.resolve_all([first.id, "perm_unknown"], ALLOW)
     assert len(await pending(asking, 2)) == 2
-    asking.service.inquiries.resolve_all([first.id, second.id], ALLOW)
+    asking.service.requests.resolve_all([first.id, second.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert all((asking.workspace / f"{name}.txt").exists() for name in "ab")
 
@@ -162,9 +164,9 @@ async def test_what_is_answered_before_its_turn_holds_when_it_comes(
     asking: Bench, scripted: ScriptedServer
 ) -> None:
     job_id, first, second = await two_files(asking, scripted)
-    asking.service.inquiries.resolve_all([second.id], DENY)
+    asking.service.requests.resolve_all([second.id], DENY)
     assert asking.service.jobs.get(job_id).status is JobStatus.WAITING
-    asking.service.inquiries.resolve_all([first.id], ALLOW)
+    asking.service.requests.resolve_all([first.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "a.txt").exists()
     assert not (asking.workspace / "b.txt").exists()
@@ -180,7 +182,7 @@ async def test_what_a_call_changes_for_the_next_is_asked_when_that_has_its_turn(
     scripted.add(twice, text("Done."))
     job_id = asking.start("change it twice")
     (first,) = await pending(asking)
-    asking.service.inquiries.resolve_all([first.id], Ruling(decision="allow", scope="session"))
+    asking.service.requests.resolve_all([first.id], Ruling(decision="allow", scope="session"))
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "a.py").read_text() == "answer = 44\n"
 
@@ -190,7 +192,7 @@ async def test_an_answer_that_lasts_withdraws_what_it_covers(
 ) -> None:
     job_id, first, second = await two_files(asking, scripted)
     asking.service.rules.add(Effect.ALLOW, "create_file", Scope.SESSION, asking.context.id)
-    asking.service.inquiries.resolve_all([first.id], ALLOW)
+    asking.service.requests.resolve_all([first.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "b.txt").exists()
     resolved = [one.data.model_dump() for one in asking.events(EventType.PERMISSION_RESOLVED)]
@@ -201,9 +203,9 @@ async def test_a_decision_is_taken_once(asking: Bench, scripted: ScriptedServer)
     scripted.add(create(), text("Done."))
     job_id = asking.start("make it")
     (request,) = await pending(asking)
-    asking.service.inquiries.resolve_all([request.id], DENY)
+    asking.service.requests.resolve_all([request.id], DENY)
     with pytest.raises(Conflict):
-        asking.service.inquiries.resolve_all([request.id], ALLOW)
+        asking.service.requests.resolve_all([request.id], ALLOW)
     await ended(asking, job_id)
     assert not (asking.workspace / "new.txt").exists()
 
@@ -213,12 +215,12 @@ async def test_cancel_withdraws_what_waits(asking: Bench, scripted: ScriptedServ
     job_id = asking.start("make it")
     (request,) = await pending(asking)
     await asking.service.jobs.cancel(job_id)
-    assert asking.service.inquiries.pending(asking.context.id, "permission") == []
+    assert asking.service.requests.pending(asking.context.id, "permission") == []
     assert (
         asking.events(EventType.PERMISSION_RESOLVED)[0].data.model_dump()["status"] == "withdrawn"
     )
     with pytest.raises(Conflict):
-        asking.service.inquiries.resolve_all([request.id], ALLOW)
+        asking.service.requests.resolve_all([request.id], ALLOW)
 
 
 async def test_a_file_that_changed_while_the_user_thought_is_decided_again(
@@ -228,17 +230,17 @@ async def test_a_file_that_changed_while_the_user_thought_is_decided_again(
     job_id = asking.start("rewrite it")
     (request,) = await pending(asking)
     (asking.workspace / "a.py").write_text("the user's own work\n")
-    asking.service.inquiries.resolve_all([request.id], ALLOW)
+    asking.service.requests.resolve_all([request.id], ALLOW)
     await eventually(
         lambda: any(
             one.id != request.id
-            for one in asking.service.inquiries.pending(asking.context.id, "permission")
+            for one in asking.service.requests.pending(asking.context.id, "permission")
         )
     )
-    (again,) = asking.service.inquiries.pending(asking.context.id, "permission")
+    (again,) = asking.service.requests.pending(asking.context.id, "permission")
     assert "the user's own work" in again.data["shown"]["text"]
     assert (asking.workspace / "a.py").read_text() == "the user's own work\n"
-    asking.service.inquiries.resolve_all([again.id], DENY)
+    asking.service.requests.resolve_all([again.id], DENY)
     await ended(asking, job_id)
     assert (asking.workspace / "a.py").read_text() == "the user's own work\n"
 
@@ -253,16 +255,16 @@ async def test_a_path_that_became_a_symlink_meanwhile_is_decided_again(
     (request,) = await pending(asking)
     (asking.workspace / "a.py").unlink()
     (asking.workspace / "a.py").symlink_to(".git/config")
-    asking.service.inquiries.resolve_all([request.id], ALLOW)
+    asking.service.requests.resolve_all([request.id], ALLOW)
     await eventually(
         lambda: any(
             one.id != request.id
-            for one in asking.service.inquiries.pending(asking.context.id, "permission")
+            for one in asking.service.requests.pending(asking.context.id, "permission")
         )
     )
-    (again,) = asking.service.inquiries.pending(asking.context.id, "permission")
+    (again,) = asking.service.requests.pending(asking.context.id, "permission")
     assert "protected" in again.data["why"][0]
-    asking.service.inquiries.resolve_all([again.id], DENY)
+    asking.service.requests.resolve_all([again.id], DENY)
     await ended(asking, job_id)
     assert (asking.workspace / ".git" / "config").read_text() == "[core]\n"
 
@@ -320,13 +322,13 @@ async def test_a_request_survives_a_restart_and_its_answer_is_used_once(
     service = build_service(settings)
     context_id = service.conversations.create().id
     job_id = str(service.send_message(context_id, "make it").job_id)
-    await eventually(lambda: bool(service.inquiries.pending(context_id, "permission")))
+    await eventually(lambda: bool(service.requests.pending(context_id, "permission")))
     await service.close()
 
     service = build_service(settings)
     assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
-    (request,) = service.inquiries.pending(context_id, "permission")
-    service.inquiries.resolve_all([request.id], ALLOW)
+    (request,) = service.requests.pending(context_id, "permission")
+    service.requests.resolve_all([request.id], ALLOW)
     assert not (settings.workspace / "new.txt").exists()
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert (settings.workspace / "new.txt").exists()
@@ -340,16 +342,16 @@ async def test_a_request_left_open_is_taken_up_by_the_resumed_job(
     service = build_service(settings)
     context_id = service.conversations.create().id
     job_id = str(service.send_message(context_id, "make it").job_id)
-    await eventually(lambda: bool(service.inquiries.pending(context_id, "permission")))
+    await eventually(lambda: bool(service.requests.pending(context_id, "permission")))
     await service.close()
 
     service = build_service(settings)
-    (request,) = service.inquiries.pending(context_id, "permission")
+    (request,) = service.requests.pending(context_id, "permission")
     service.plans.resume(job_id)
     await eventually(lambda: service.jobs.get(job_id).status is JobStatus.WAITING)
     await asyncio.sleep(0)
-    assert [one.id for one in service.inquiries.pending(context_id, "permission")] == [request.id]
-    service.inquiries.resolve_all([request.id], ALLOW)
+    assert [one.id for one in service.requests.pending(context_id, "permission")] == [request.id]
+    service.requests.resolve_all([request.id], ALLOW)
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     await service.close()
 
@@ -392,9 +394,9 @@ async def test_what_goes_further_asks(asking: Bench, scripted: ScriptedServer) -
     (request,) = await pending(asking)
     (notice,) = [one.data.model_dump() for one in asking.events(EventType.NOTICE)]
     assert (notice["code"], notice["size"]) == ("deviation", "large")
-    asking.service.inquiries.resolve_all([request.id], DENY)
+    asking.service.requests.resolve_all([request.id], DENY)
     asked = await asking.until(EventType.QUESTION_ASKED)
-    asking.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
+    asking.service.requests.answer(asked.data.model_dump()["id"], "stop")
     await ended(asking, job_id)
     assert (asking.workspace / "a.py").exists()
 
@@ -408,7 +410,7 @@ async def test_the_next_message_is_not_covered_by_the_plan(
     await ended(asking, await run_plan(asking, one_step(["update_file"], ["a.py"])))
     job_id = asking.start("and once more", AgentRole.ACTOR)
     (request,) = await pending(asking)
-    asking.service.inquiries.resolve_all([request.id], DENY)
+    asking.service.requests.resolve_all([request.id], DENY)
     await ended(asking, job_id)
     assert (asking.workspace / "a.py").read_text() == "answer = 43\n"
 
@@ -424,7 +426,7 @@ async def test_a_secret_that_was_read_reaches_the_model_but_no_export(
     for _ in range(2):
         (request,) = await pending(asking)
         assert request.data["scopes"] == ["once"]
-        asking.service.inquiries.resolve_all([request.id], ALLOW)
+        asking.service.requests.resolve_all([request.id], ALLOW)
     await ended(asking, job_id)
     assert str(scripted.requests[-1].body).count("open-sesame") == 2
     for kind in ExportFormat:
@@ -437,12 +439,12 @@ async def test_time_in_which_the_user_thinks_does_not_count(
     settings: Settings, scripted: ScriptedServer, clock: Clock
 ) -> None:
     async with bench_with(settings) as asking:
-        asking.service.factory.tools.gate.approver = asking.service.inquiries
+        asking.service.factory.tools.gate.approver = asking.service.requests
         scripted.add(create(), text("Done."))
         job_id = asking.start("make it")
         (request,) = await pending(asking)
         clock.now += 10_000
-        asking.service.inquiries.resolve_all([request.id], ALLOW)
+        asking.service.requests.resolve_all([request.id], ALLOW)
         assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
 
 
@@ -465,6 +467,6 @@ async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
     network, untrusted = request.data["why"]
     assert network == "Uses the network: hosts it does not name."
     assert untrusted.startswith("Untrusted text was read just before")
-    asking.service.inquiries.resolve_all([request.id], ALLOW)
+    asking.service.requests.resolve_all([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert asking.results()[1]["facts"]["exit_code"] == 0

@@ -12,7 +12,7 @@ from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.store import Inquiry, Store
+from cowork_jupyter.store import Store, UserRequest
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .conftest import Bench
@@ -184,21 +184,21 @@ async def test_what_a_crash_left_behind_is_closed_when_the_service_opens(
     with Store(settings.database) as crashed:
         async with bench_with(settings) as first:
             context = first.context
-        question = Inquiry(id="q_1", context_id=context.id, job_id="job_1")
+        question = UserRequest(id="q_1", context_id=context.id, job_id="job_1")
         with crashed.transaction() as tx:
             tx.save_job(Job(id="job_1", context_id=context.id, status=JobStatus.WAITING))
-            tx.save_inquiry(question)
+            tx.save_request(question)
     scripted.add(text("Back again."))
     async with bench_with(settings) as second:
         bench = Bench(second.service, context, settings.workspace)
         assert bench.job_statuses() == [JobStatus.INTERRUPTED]
-        assert bench.service.inquiries.pending(context.id, "question") == [question]
+        assert bench.service.requests.pending(context.id, "question") == [question]
         assert (await bench.tell("go on")).status is JobStatus.COMPLETED
         assert (
-            bench.service.inquiries.pending(context.id, "question") == []
+            bench.service.requests.pending(context.id, "question") == []
         )  # the conversation went on
         with pytest.raises(Conflict, match="no longer open"):
-            bench.service.inquiries.answer("q_1", "b")
+            bench.service.requests.answer("q_1", "b")
         assert bench.job_statuses() == [JobStatus.INTERRUPTED, JobStatus.COMPLETED]
 
 

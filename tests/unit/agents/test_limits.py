@@ -30,8 +30,8 @@ from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, t
 from ...scripted import Scripted, ScriptedServer, call, text
 from .conftest import Bench
 from .helpers import PATIENCE, Clock, add_tools, bench_with, check_ended_well, ended, eventually
-from .test_inquiries import save_plan
 from .test_loop import QUESTION
+from .test_pending_requests import save_plan
 
 SPENT = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
 
@@ -243,7 +243,7 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         second = await next_question(bench, asked.seq)
         assert f"({name}) was reached" in second
         assert len(scripted.requests) == 4, "going on must give the same amount again"
-        bench.service.inquiries.answer(pending(bench), "stop")
+        bench.service.requests.answer(pending(bench), "stop")
         await ended(bench, job_id)
         check_ended_well(bench, JobStatus.CANCELLED)
 
@@ -398,7 +398,7 @@ async def test_a_new_message_has_the_whole_amount_again(
 
 
 def pending(bench: Bench) -> str:
-    (question,) = bench.service.journal.store.pending_inquiries(bench.context.id, "question")
+    (question,) = bench.service.journal.store.pending_requests(bench.context.id, "question")
     return question.id
 
 

@@ -56,7 +56,7 @@ async def answer_questions(service: CoworkService, context_id: str, chance: rand
         if event.type is EventType.QUESTION_ASKED:
             # A job that is stopped meanwhile takes its question back; the next one is answered.
             with suppress(Conflict):
-                service.inquiries.answer(event.data.model_dump()["id"], chance.choice(CHOICES))
+                service.requests.answer(event.data.model_dump()["id"], chance.choice(CHOICES))
 
 
 def check_log(plan: Plan, events: list[Event]) -> None:

@@ -38,7 +38,7 @@ async def asks(bench: Bench, *replies: Scripted, answer: str = "stop") -> str | 
             if event.type is EventType.JOB_COMPLETED:
                 return None
             if event.type is EventType.QUESTION_ASKED:
-                bench.service.inquiries.answer(event.data.model_dump()["id"], answer)
+                bench.service.requests.answer(event.data.model_dump()["id"], answer)
                 await bench.service.jobs.wait(job.id)
                 return str(event.data.model_dump()["question"])
     raise AssertionError("the bus was closed")

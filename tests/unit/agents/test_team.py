@@ -21,7 +21,7 @@ from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .conftest import Bench
 from .helpers import ended, eventually
-from .test_inquiries import killed, new_context
+from .test_pending_requests import killed, new_context
 
 pytestmark = pytest.mark.asyncio
 
@@ -186,7 +186,7 @@ async def test_work_is_sent_back_twice_at_most_and_then_the_user_decides(bench: 
         bench.connect(model.base_url)
         started = await bench.service.execute_plan(bench.context.id, 1)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        bench.service.inquiries.answer(asked.data.model_dump()["id"], "accept")
+        bench.service.requests.answer(asked.data.model_dump()["id"], "accept")
         job = await ended(bench, started.id)
     assert job.status is JobStatus.COMPLETED
     assert max(task.round for task in job.tasks) == 2
@@ -216,7 +216,7 @@ async def test_a_reviewer_that_gives_no_review_is_not_taken_for_approval(bench: 
         bench.connect(model.base_url)
         started = await bench.service.execute_plan(bench.context.id, 1)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        bench.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
+        bench.service.requests.answer(asked.data.model_dump()["id"], "stop")
         job = await ended(bench, started.id)
     assert job.status is JobStatus.FAILED
     assert "gave no review" in asked.data.model_dump()["question"]
@@ -331,8 +331,8 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_round_loses_none_of_i
             stopped = service.jobs.get(job_id)
             assert stopped.status is JobStatus.INTERRUPTED
             assert [task.round for task in stopped.tasks] == [0, 0, 0, 1, 1, 1]
-            (question,) = service.inquiries.pending(context_id, "question")
-            service.inquiries.answer(question.id, "a")
+            (question,) = service.requests.pending(context_id, "question")
+            service.requests.answer(question.id, "a")
             job = await service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     assert rounds_of(job) == [(step, n) for n in (0, 1) for step in ("build", "test", "review")]

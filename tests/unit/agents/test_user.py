@@ -44,7 +44,7 @@ async def test_a_question_is_stored_shown_and_the_job_waits(
 ) -> None:
     scripted.add(QUESTION)
     job_id, question_id = await waiting(bench)
-    (pending,) = bench.service.journal.store.pending_inquiries(bench.context.id, "question")
+    (pending,) = bench.service.journal.store.pending_requests(bench.context.id, "question")
     assert (pending.id, pending.job_id) == (question_id, job_id)
     asked = bench.events(EventType.QUESTION_ASKED)[0].data.model_dump()
     assert asked == {"id": question_id, **pending.data}
@@ -60,9 +60,9 @@ async def test_a_wrong_option_is_refused_with_the_right_ones_and_the_job_waits_o
     scripted.add(QUESTION, text("A it is."))
     job_id, question_id = await waiting(bench)
     with pytest.raises(InvalidInput, match="'c' is not one of the options: a, b"):
-        bench.service.inquiries.answer(question_id, "c")
+        bench.service.requests.answer(question_id, "c")
     assert bench.job_statuses() == [JobStatus.WAITING]
-    bench.service.inquiries.answer(question_id, "a")
+    bench.service.requests.answer(question_id, "a")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
 
 
@@ -72,7 +72,7 @@ async def test_words_of_ones_own_are_taken_where_allowed(
 ) -> None:
     scripted.add(text(question), text("Fine."))
     job_id, question_id = await waiting(bench)
-    bench.service.inquiries.answer(question_id, "Something else entirely")
+    bench.service.requests.answer(question_id, "Something else entirely")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert "Something else entirely" in scripted.requests[1].body["messages"][-1]["content"]
 
@@ -82,8 +82,8 @@ async def test_an_answer_is_stored_and_the_job_runs_on(
 ) -> None:
     scripted.add(QUESTION, text("word " * 200, delay=0.01))
     _, question_id = await waiting(bench)
-    answered = bench.service.inquiries.answer(question_id, "b")
-    assert answered == bench.service.journal.store.inquiry(question_id, "question")
+    answered = bench.service.requests.answer(question_id, "b")
+    assert answered == bench.service.journal.store.user_request(question_id, "question")
     assert (answered.status, answered.answer) == ("answered", {"value": "b"})
     assert answered.resolved_at
     assert bench.job_statuses() == [JobStatus.RUNNING]
@@ -98,12 +98,14 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
 ) -> None:
     scripted.add(QUESTION, text("A it is."))
     job_id, question_id = await waiting(bench)
-    bench.service.inquiries.answer(question_id, "a")
+    bench.service.requests.answer(question_id, "a")
     with pytest.raises(Conflict) as refused:
-        bench.service.inquiries.answer(question_id, "b")
+        bench.service.requests.answer(question_id, "b")
     assert refused.value.code == "not_waiting"
     await ended(bench, job_id)
-    assert bench.service.journal.store.inquiry(question_id, "question").answer == {"value": "a"}
+    assert bench.service.journal.store.user_request(question_id, "question").answer == {
+        "value": "a"
+    }
     assert "Answer to “Which?”: a" in scripted.requests[1].body["messages"][-1]["content"]
     answer = bench.messages(MessageType.TEXT)[1]
     facts = {"question_id": question_id, "question": "Which?", "value": "a", "label": "A"}
@@ -116,7 +118,7 @@ async def test_an_answer_after_the_end_is_refused(bench: Bench, scripted: Script
     job_id, question_id = await waiting(bench)
     await bench.service.jobs.cancel(job_id)
     with pytest.raises(Conflict) as refused:
-        bench.service.inquiries.answer(question_id, "a")
+        bench.service.requests.answer(question_id, "a")
     assert refused.value.code == "not_waiting"
     check_ended_well(bench, JobStatus.CANCELLED)
 
@@ -127,20 +129,20 @@ async def test_a_question_that_settles_itself_is_withdrawn_and_the_job_runs_on(
     scripted.add(stall())
     job_id, service = bench.start("go"), bench.service
     log = RunLog(service.journal, bench.context.id, job_id, AgentRole.ACTOR)
-    asking = asyncio.create_task(service.inquiries.ask(Question(question="Go on waiting?"), log))
+    asking = asyncio.create_task(service.requests.ask(Question(question="Go on waiting?"), log))
     await bench.until(EventType.QUESTION_ASKED)
     assert bench.job_statuses() == [JobStatus.WAITING]
     asking.cancel()
     await asyncio.wait([asking])
     assert bench.job_statuses() == [JobStatus.RUNNING]
-    assert service.inquiries.pending(bench.context.id, "question") == []
+    assert service.requests.pending(bench.context.id, "question") == []
     await service.jobs.cancel(job_id)
     assert bench.job_statuses() == [JobStatus.CANCELLED]
 
 
 async def test_an_unknown_question_is_not_found(bench: Bench) -> None:
     with pytest.raises(NotFound):
-        bench.service.inquiries.answer("q_nobody_asked", "a")
+        bench.service.requests.answer("q_nobody_asked", "a")
 
 
 async def test_of_two_who_answer_at_once_one_is_told_that_it_was_too_late(
@@ -150,7 +152,7 @@ async def test_of_two_who_answer_at_once_one_is_told_that_it_was_too_late(
     job_id, question_id = await waiting(bench)
 
     async def answer(value: str) -> str:
-        return str((bench.service.inquiries.answer(question_id, value).answer or {})["value"])
+        return str((bench.service.requests.answer(question_id, value).answer or {})["value"])
 
     outcomes = await asyncio.gather(answer("a"), answer("b"), return_exceptions=True)
     assert outcomes[0] == "a"
@@ -163,11 +165,11 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
 ) -> None:
     scripted.add(QUESTION, text(OPEN), text("Thanks."))
     job_id, first = await waiting(bench)
-    bench.service.inquiries.answer(first, "a")
+    bench.service.requests.answer(first, "a")
     async with asyncio.timeout(PATIENCE):
         async for event in bench.service.journal.bus.subscribe(bench.context.id):
             if event.type is EventType.QUESTION_ASKED and event.data.model_dump()["id"] != first:
-                bench.service.inquiries.answer(event.data.model_dump()["id"], "Ada")
+                bench.service.requests.answer(event.data.model_dump()["id"], "Ada")
                 break
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     values = [
@@ -179,7 +181,7 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
 async def test_words_before_a_question_are_said_too(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(text(f"I looked around.\n{OPEN}"), text("ok"))
     job_id, question_id = await waiting(bench)
-    bench.service.inquiries.answer(question_id, "x")
+    bench.service.requests.answer(question_id, "x")
     await ended(bench, job_id)
     assert [one.text for one in bench.messages() if one.role == "assistant"] == [
         "I looked around.",

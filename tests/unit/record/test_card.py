@@ -25,7 +25,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Redactor
 from cowork_jupyter.record.card import RunCard, run_card
 from cowork_jupyter.record.run import RecordedRun, read_run
-from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
+from cowork_jupyter.store import PlanRevision, Store, Transaction, UserRequest
 from tests.quick import each
 
 BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
@@ -122,7 +122,7 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     asked = message("Execute the plan.", role="user", data={"approved_revision": 2})
     data = {"tool": "execute_command", "resource": "pip list"}
     answer = {"decision": "deny", "scope": "once", "by": "claude-code"}
-    permission = Inquiry(
+    permission = UserRequest(
         id="p", context_id="ctx_1", job_id="job_1", data=data, status="denied", answer=answer
     )
     job = {"kind": JobKind.PLAN, "plan_id": "plan_1", "plan_revision": 2}
@@ -177,16 +177,16 @@ def test_a_plan_is_a_list_that_shows_how_each_step_stands() -> None:
 def test_questions_and_permissions_stand_with_their_answers() -> None:
     option = {"label": "Europe", "value": "eu"}
     asked = [
-        Inquiry(
+        UserRequest(
             id="q1",
             context_id="ctx_1",
             status="answered",
             data={"question": "Which region?", "options": [option]},
             answer={"value": "eu"},
         ),
-        Inquiry(id="q2", context_id="ctx_1", data={"question": "And the year?"}),
+        UserRequest(id="q2", context_id="ctx_1", data={"question": "And the year?"}),
     ]
-    denied = Inquiry(
+    denied = UserRequest(
         id="p1",
         context_id="ctx_1",
         status="denied",
@@ -249,7 +249,9 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
         message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": parameters})
         for _ in range(20)
     ]
-    asking = [Inquiry(id=f"q{n}", context_id="ctx_1", data={"question": words}) for n in range(60)]
+    asking = [
+        UserRequest(id=f"q{n}", context_id="ctx_1", data={"question": words}) for n in range(60)
+    ]
     tasks = [
         Task(job_id="job_1", context_id="ctx_1", step_id=f"step-{n}", result=words)
         for n in range(1, 200)
@@ -288,7 +290,7 @@ def test_nothing_in_it_tells_a_key_or_where_somebody_lives() -> None:
             message(words),
             message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": {"a": [words]}}),
             revision=plan_of({"action": words, "files": ["/home/ada/sales/a.csv"]}),
-            questions=[Inquiry(id="q", context_id="ctx_1", data={"question": words})],
+            questions=[UserRequest(id="q", context_id="ctx_1", data={"question": words})],
             job=failing,
         )
     )
@@ -300,7 +302,9 @@ def test_nothing_in_it_tells_a_key_or_where_somebody_lives() -> None:
 
 def test_a_request_that_was_cut_says_so() -> None:
     shown = {"kind": "command", "text": "echo " + "x" * 9_000, "complete": True}
-    asked = Inquiry(id="p", context_id="ctx_1", data={"tool": "execute_command", "shown": shown})
+    asked = UserRequest(
+        id="p", context_id="ctx_1", data={"tool": "execute_command", "shown": shown}
+    )
     (item,) = card_of(run(permissions=[asked])).card.model_dump()["snapshot"]["permissions"]
     assert item["shown"]["complete"] is False
     assert item["id"] == "p"

@@ -81,12 +81,12 @@ async def carry_out(service: CoworkService) -> str:
     await service.jobs.wait(asked.job_id)
     job = await service.execute_plan(context.id, 1)
     async with asyncio.timeout(60):
-        while not (requests := service.inquiries.pending(context.id, "permission")):
+        while not (requests := service.requests.pending(context.id, "permission")):
             await asyncio.sleep(0.01)
-        service.inquiries.resolve_all([requests[0].id], Ruling(decision="allow"))
-        while not (questions := service.inquiries.pending(context.id, "question")):
+        service.requests.resolve_all([requests[0].id], Ruling(decision="allow"))
+        while not (questions := service.requests.pending(context.id, "question")):
             await asyncio.sleep(0.01)
-        service.inquiries.answer(questions[0].id, "skip")
+        service.requests.answer(questions[0].id, "skip")
         assert (await service.jobs.wait(job.id)).status is JobStatus.COMPLETED
     return context.id
 

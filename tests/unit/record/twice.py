@@ -53,9 +53,9 @@ async def answered(service: CoworkService, context_id: str, job_id: str) -> list
     asked: list[str] = []
     async with asyncio.timeout(120):
         while not ended.done():
-            for question in service.inquiries.pending(context_id, "question"):
+            for question in service.requests.pending(context_id, "question"):
                 asked.append(question.data["question"])
-                service.inquiries.answer(question.id, ANSWERS[asked[-1]])
+                service.requests.answer(question.id, ANSWERS[asked[-1]])
             await asyncio.wait([ended], timeout=0.02)
     return asked
 

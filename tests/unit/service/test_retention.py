@@ -13,7 +13,7 @@ from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry, Store
+from cowork_jupyter.store import Store, UserRequest
 
 pytestmark = pytest.mark.asyncio
 
@@ -34,7 +34,7 @@ def fill(settings: Settings) -> Store:
             if title == "waits":
                 tx.save_job(Job(context_id=context.id, status=JobStatus.WAITING))
             if title == "asks":
-                tx.save_inquiry(Inquiry(id="q", context_id=context.id))
+                tx.save_request(UserRequest(id="q", context_id=context.id))
             if title == "new":
                 said = TextPart(text="word " * 10)
                 tx.append_message(Message(context_id=context.id, role="user", content=[said]))

@@ -10,7 +10,7 @@ from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, Ste
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import Message, MessageType, ToolCallData, ToolResultData
 from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.store import Inquiry, PlanRevision, Store
+from cowork_jupyter.store import PlanRevision, Store, UserRequest
 from cowork_jupyter.store.recovery import ProcessLock
 
 from .appending import append_message
@@ -126,15 +126,15 @@ def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> No
 def test_what_the_job_had_asked_the_user_waits_on(path: Path) -> None:
     context = leave_behind(path)
     asked = [
-        Inquiry(id="q1", kind="question", context_id=context.id, job_id="job_1"),
-        Inquiry(id="p1", kind="permission", context_id=context.id, job_id="job_1"),
+        UserRequest(id="q1", kind="question", context_id=context.id, job_id="job_1"),
+        UserRequest(id="p1", kind="permission", context_id=context.id, job_id="job_1"),
     ]
     with Store(path) as store, store.transaction() as tx:
-        for inquiry in asked:
-            tx.save_inquiry(inquiry)
+        for request in asked:
+            tx.save_request(request)
     with Store(path) as store:
         events = store.recover()
-        assert store.pending_inquiries(context.id) == asked
+        assert store.pending_requests(context.id) == asked
     assert [event.type for event in events] == ["job-completed"]
 
 

@@ -12,7 +12,7 @@ from cowork_jupyter.domain.effects import CellChange
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import Message, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
-from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
+from cowork_jupyter.store import CheckpointRecord, PlanRevision, Store, UserRequest
 
 from .appending import notice
 
@@ -34,7 +34,7 @@ def fill(store: Store, context: Context) -> None:
             said = TextPart(text=f"{number} {ODD}")
             tx.append_message(Message(context_id=context.id, role="user", content=[said]))
         tx.append_event(context.id, notice(ODD), job.id)
-        tx.save_inquiry(Inquiry(id=f"q-{context.id}", context_id=context.id, data={"x": [ODD]}))
+        tx.save_request(UserRequest(id=f"q-{context.id}", context_id=context.id, data={"x": [ODD]}))
         tx.save_plan(PlanRevision(context_id=context.id, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=f"p-{context.id}", context_id=context.id))
         tx.save_cell_change(CellChange.model_validate({"context_id": context.id, **PENDING_CHANGE}))

@@ -27,7 +27,7 @@ from cowork_jupyter.domain.identity import new_id
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart, ToolCallData
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.store import CheckpointRecord, Inquiry, InquiryKind, PlanRevision, Store
+from cowork_jupyter.store import CheckpointRecord, PlanRevision, Store, UserRequest, UserRequestKind
 
 from .appending import append_event, append_message, notice
 
@@ -110,8 +110,8 @@ def test_an_unknown_id_is_not_found_in_words(store: Store) -> None:
         store.context,
         store.job,
         store.task,
-        lambda unknown: store.inquiry(unknown, "question"),
-        lambda unknown: store.inquiry(unknown, "permission"),
+        lambda unknown: store.user_request(unknown, "question"),
+        lambda unknown: store.user_request(unknown, "permission"),
         store.checkpoint,
         store.delete_context,
     ):
@@ -325,25 +325,25 @@ def test_a_job_comes_back_with_its_tasks_in_order(store: Store, context: Context
 
 @pytest.mark.parametrize("kind", ["question", "permission"])
 def test_what_waits_for_the_user_is_pending_until_answered(
-    store: Store, context: Context, kind: InquiryKind
+    store: Store, context: Context, kind: UserRequestKind
 ) -> None:
-    other: InquiryKind = "permission" if kind == "question" else "question"
+    other: UserRequestKind = "permission" if kind == "question" else "question"
     data = {"tool": "grep", "why": ["a"]}
-    asked = Inquiry(id=new_id(kind), kind=kind, context_id=context.id, job_id="j", data=data)
+    asked = UserRequest(id=new_id(kind), kind=kind, context_id=context.id, job_id="j", data=data)
     with store.transaction() as tx:
-        tx.save_inquiry(asked)
-    assert store.pending_inquiries(context.id) == [asked]
-    assert store.pending_inquiries(context.id, kind) == store.pending_inquiries() == [asked]
-    assert store.pending_inquiries(context.id, other) == store.pending_inquiries("other") == []
+        tx.save_request(asked)
+    assert store.pending_requests(context.id) == [asked]
+    assert store.pending_requests(context.id, kind) == store.pending_requests() == [asked]
+    assert store.pending_requests(context.id, other) == store.pending_requests("other") == []
     answered = asked.model_copy(update={"status": "answered", "answer": {"value": "yes"}})
     with store.transaction() as tx:
-        tx.save_inquiry(answered)
-    assert store.pending_inquiries(context.id) == []
-    assert store.inquiry(asked.id, kind) == answered
-    assert store.job_inquiries("j") == store.job_inquiries("j", kind) == [answered]
-    assert store.job_inquiries("j", other) == []
+        tx.save_request(answered)
+    assert store.pending_requests(context.id) == []
+    assert store.user_request(asked.id, kind) == answered
+    assert store.job_requests("j") == store.job_requests("j", kind) == [answered]
+    assert store.job_requests("j", other) == []
     with pytest.raises(NotFound):
-        store.inquiry(asked.id, other)
+        store.user_request(asked.id, other)
 
 
 def test_the_newest_plan_revision_is_the_plan_and_older_ones_stay(
@@ -400,7 +400,7 @@ def _full_context(store: Store) -> Context:
         tx.save_job(job)
         tx.save_memory_offer(job, "here", "offered")
         tx.save_task(Task(job_id=job.id, context_id=context.id, step_id="1"))
-        tx.save_inquiry(Inquiry(id=new_id("q"), context_id=context.id))
+        tx.save_request(UserRequest(id=new_id("q"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
         tx.save_queued_message(QueuedMessage(context_id=context.id, content="and then?"))
@@ -437,7 +437,7 @@ def test_the_type_of_a_message_survives(store: Store, context: Context) -> None:
         ("events", Event, {"pieces"}),
         ("jobs", Job, {"owner"}),
         ("tasks", Task, set()),
-        ("inquiries", Inquiry, set()),
+        ("inquiries", UserRequest, set()),
         ("plans", PlanRevision, set()),
         ("checkpoints", CheckpointRecord, set()),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task
 from cowork_jupyter.domain.events import TextStreamed
-from cowork_jupyter.store import Inquiry, Store
+from cowork_jupyter.store import Store, UserRequest
 
 BEGAN = datetime(2026, 11, 19, tzinfo=UTC)
 
@@ -44,7 +44,7 @@ class Site:
     def ask(self, name: str, task: str | None = None, status: str = "pending") -> None:
         place: Any = {"context_id": self.job.context_id, "job_id": self.job.id, "task_id": task}
         with self.store.transaction() as tx:
-            tx.save_inquiry(Inquiry(id=name, status=status, **place))
+            tx.save_request(UserRequest(id=name, status=status, **place))
 
     @property
     def worked(self) -> float:

@@ -11,13 +11,13 @@ from tests.ui.judge.facts import (
     Checkpoint,
     Decision,
     Facts,
-    Inquiry,
     Job,
     Message,
     Plan,
     PlanText,
     Step,
     Task,
+    UserRequest,
 )
 from tests.ui.judge.rules import differences
 from tests.ui.judge.saved import CARD, cards_in, markdown_differences
@@ -203,7 +203,7 @@ def test_while_a_job_runs_its_card_offers_to_stop_it_and_other_cards_offer_nothi
 
 def test_what_waits_is_asked_on_the_card_of_its_job_and_nowhere_else() -> None:
     waiting = job("two", 10, status="waiting", completed_at=None, role="actor")
-    asked = [Inquiry(id="q", job_id="two", words="Which rows?")]
+    asked = [UserRequest(id="q", job_id="two", words="Which rows?")]
     facts = with_jobs(waiting, questions=asked, role="actor")
     card = ShownCard(
         where="card",

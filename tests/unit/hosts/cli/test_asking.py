@@ -20,7 +20,7 @@ from cowork_jupyter.domain.identity import now
 from cowork_jupyter.hosts.cli.asking import TerminalInput, TerminalPrompter
 from cowork_jupyter.hosts.cli.screen import Screen
 from cowork_jupyter.service.service import CoworkService
-from cowork_jupyter.store import Inquiry
+from cowork_jupyter.store import UserRequest
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .terminals import Terminal, run
@@ -171,8 +171,8 @@ def test_an_interrupt_also_leaves_a_question(tmp_path: Path, connected: Scripted
 @pytest.mark.asyncio
 async def test_the_terminal_asks_in_the_order_in_which_the_panel_shows() -> None:
     asked = [QuestionAsked(id=one, question="?") for one in ("late", "first", "gone", "second")]
-    waiting = [(Inquiry(id=one, context_id="c"), None) for one in ("first", "second", "late")]
-    service = SimpleNamespace(inquiries=SimpleNamespace(waiting=lambda: waiting))
+    waiting = [(UserRequest(id=one, context_id="c"), None) for one in ("first", "second", "late")]
+    service = SimpleNamespace(requests=SimpleNamespace(waiting=lambda: waiting))
     asking = TerminalPrompter(cast("CoworkService", service), Screen(), cast("TerminalInput", None))
     for seq, data in enumerate(asked, 1):
         kind = EventType.QUESTION_ASKED

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.agents.ask.inquiries import Inquiries
+from cowork_jupyter.agents.ask.pending_requests import PendingRequests
 from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.parts.mcp_server import guest_approver as module
@@ -89,7 +89,7 @@ async def test_it_hears_that_the_user_is_asked(decision: Any, then: list[str]) -
 
     request = PermissionRequest.model_construct(tool="a", resource="b.txt")
     caller = GuestCaller("guest", lambda _: asyncio.sleep(0))
-    approver = GuestApprover(User(), cast("Inquiries", None), caller, said.append)
+    approver = GuestApprover(User(), cast("PendingRequests", None), caller, said.append)
     ruling = await approver.decide(request, cast("RunLog", None))
     assert ruling.decision == decision
     assert said[1:] == then

@@ -22,7 +22,7 @@ from cowork_jupyter.parts.mcp_server.tool_host import GuestCaller
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry
+from cowork_jupyter.store import UserRequest
 from cowork_jupyter.tools.base import ToolResult
 
 pytestmark = pytest.mark.asyncio
@@ -53,12 +53,12 @@ def conversations(service: CoworkService) -> list[Context]:
     return [*service.conversations.page().items]
 
 
-async def waiting(service: CoworkService) -> Inquiry:
+async def waiting(service: CoworkService) -> UserRequest:
     """The call that waits for the user, once it does."""
     async with asyncio.timeout(60):
-        while not service.inquiries.waiting():
+        while not service.requests.waiting():
             await asyncio.sleep(0.01)
-    ((found, _),) = service.inquiries.waiting()
+    ((found, _),) = service.requests.waiting()
     return found
 
 
@@ -88,7 +88,7 @@ async def test_a_call_that_waits_holds_up_no_other(service: CoworkService) -> No
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
-    service.inquiries.resolve_all([request.id], Ruling(decision="allow"))
+    service.requests.resolve_all([request.id], Ruling(decision="allow"))
     assert isinstance(await change, ToolResult)
     assert await statuses(service) == [JobStatus.COMPLETED]
 
@@ -102,7 +102,7 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     await service.jobs.cancel(str(request.job_id))
     with pytest.raises(CoworkError, match="The user stopped"):
         await change
-    assert service.inquiries.waiting() == []
+    assert service.requests.waiting() == []
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
     assert await statuses(service) == [JobStatus.CANCELLED, JobStatus.COMPLETED]
 
@@ -125,7 +125,7 @@ async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
     change.cancel()
     await asyncio.wait([change])
     assert await statuses(service) == [JobStatus.COMPLETED]
-    assert service.inquiries.waiting() == []
+    assert service.requests.waiting() == []
     assert (service.settings.workspace / "a.txt").read_text() == "one\n"
 
 

@@ -15,7 +15,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.parts.memory.notes import Evidence, evidence_of, is_kept, may_teach, notes_of
 from cowork_jupyter.parts.memory.wording import NamedFiles
 from cowork_jupyter.record import Redactor
-from cowork_jupyter.store import Inquiry, PlanRevision, Store
+from cowork_jupyter.store import PlanRevision, Store, UserRequest
 from cowork_jupyter.store.records import CheckpointRecord
 from cowork_jupyter.workspace import Workspace
 
@@ -63,11 +63,11 @@ def run(tmp_path: Path) -> Run:
     return Run(tmp_path)
 
 
-def asked(value: str, options: list[str] | None = None, **more: Any) -> Inquiry:
+def asked(value: str, options: list[str] | None = None, **more: Any) -> UserRequest:
     offered = [{"label": one, "value": one} for one in options or []]
     data = {"question": INJECTION, "options": offered}
     fields = {"id": "q", "context_id": "c", "asker": "model", "data": data}
-    return Inquiry.model_validate({**fields, "answer": {"value": value}, **more})
+    return UserRequest.model_validate({**fields, "answer": {"value": value}, **more})
 
 
 def test_which_file_holds_what(run: Run) -> None:
@@ -188,8 +188,8 @@ def test_corrections_are_the_users_own_words_and_no_models(run: Run) -> None:
     run.say("task_assignment", hint="Try the second sheet")
     denied = {"decision": "deny", "feedback": "Never touch   raw data, my key is sk-abcdefgh1234"}
     run.more["permissions"] = [
-        Inquiry(id="p", kind="permission", context_id="c", answer=denied),
-        Inquiry(id="r", kind="permission", context_id="c", answer={"decision": "allow"}),
+        UserRequest(id="p", kind="permission", context_id="c", answer=denied),
+        UserRequest(id="r", kind="permission", context_id="c", answer={"decision": "allow"}),
     ]
     assert run.notes() == [
         "Corrections | For “Total units by day”: “Refunds count”; “Round to cents”; "

@@ -151,7 +151,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class AcpInquiries:
+class AcpRequests:
     """The open requests of one session. Those decided elsewhere are withdrawn."""
 
     service: CoworkService
@@ -190,7 +190,7 @@ class AcpInquiries:
         task.add_done_callback(lambda _: self._open.pop(request_id, None))
 
     async def _permission(self, request: PermissionRequested) -> None:
-        call_id = self.service.journal.store.inquiry(request.id, "permission").data["call_id"]
+        call_id = self.service.journal.store.user_request(request.id, "permission").data["call_id"]
         call = permission_call(call_id, request, self.updates)
         options = permission_options(request.scopes, request.rules)
         outcome: object = None
@@ -208,7 +208,7 @@ class AcpInquiries:
             runs = update_tool_call(call_id, status="in_progress")
             await self.client.session_update(session_id=self.session_id, update=runs)
         with suppress(CoworkError):  # decided elsewhere meanwhile
-            self.service.inquiries.resolve_all([request.id], chosen)
+            self.service.requests.resolve_all([request.id], chosen)
 
     async def _form(self, question_id: str, question: Question) -> None:
         mode = schema.ElicitationFormSessionMode(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.ask.inquiries import urgency
+from cowork_jupyter.agents.ask.pending_requests import urgency
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
@@ -23,7 +23,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service.service import CoworkService
 from cowork_jupyter.service.wiring import build_service
-from cowork_jupyter.store import Inquiry, PlanRevision
+from cowork_jupyter.store import PlanRevision, UserRequest
 
 from ...scripted import Scripted, ScriptedServer, call, result, stall, text
 from . import survivor
@@ -50,15 +50,15 @@ def words(model: ScriptedServer, number: int = -1) -> str:
     return json.dumps(model.requests[number].body["messages"])
 
 
-async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
+async def both_open(bench: Bench) -> tuple[str, UserRequest, UserRequest]:
     """A job in which one step waits for an answer, and the other for permission."""
     service, context_id = bench.service, bench.context.id
-    service.factory.tools.gate.approver = service.inquiries
+    service.factory.tools.gate.approver = service.requests
     save_plan(service, context_id, *STEPS)
     job_id = (await service.execute_plan(context_id, 1)).id
-    await eventually(lambda: len(service.inquiries.waiting()) == 2)
-    (question,) = service.inquiries.pending(context_id, "question")
-    (request,) = service.inquiries.pending(context_id, "permission")
+    await eventually(lambda: len(service.requests.waiting()) == 2)
+    (question,) = service.requests.pending(context_id, "question")
+    (request,) = service.requests.pending(context_id, "permission")
     assert service.jobs.get(job_id).status is JobStatus.WAITING
     return job_id, question, request
 
@@ -73,10 +73,10 @@ async def test_a_job_waits_as_long_as_anything_of_it_does(
     service = bench.service
 
     def answer() -> None:
-        service.inquiries.answer(question.id, "a")
+        service.requests.answer(question.id, "a")
 
     def deny() -> None:
-        service.inquiries.resolve_all([request.id], DENY)
+        service.requests.resolve_all([request.id], DENY)
 
     first, second = (answer, deny) if question_first else (deny, answer)
     first()
@@ -92,8 +92,8 @@ async def test_a_question_cannot_be_decided_nor_a_request_answered(
     scripted.add(QUESTION, call("execute_command", command="pip install pyarrow"))
     job_id, question, request = await both_open(bench)
     for wrong in (
-        lambda: bench.service.inquiries.answer(request.id, "a"),
-        lambda: bench.service.inquiries.resolve_all([question.id], DENY),
+        lambda: bench.service.requests.answer(request.id, "a"),
+        lambda: bench.service.requests.resolve_all([question.id], DENY),
     ):
         with pytest.raises(Exception, match="There is no"):
             wrong()
@@ -107,11 +107,11 @@ async def test_another_process_does_not_answer_for_the_one_that_waits(
     job_id = bench.start("go")
     await bench.until(EventType.QUESTION_ASKED)
     other = build_service(settings)
-    ((question, _),) = other.inquiries.waiting()
+    ((question, _),) = other.requests.waiting()
     with pytest.raises(Conflict):
-        other.inquiries.answer(question.id, "a")
+        other.requests.answer(question.id, "a")
     await other.close()
-    bench.service.inquiries.answer(question.id, "a")
+    bench.service.requests.answer(question.id, "a")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
 
 
@@ -152,20 +152,20 @@ async def test_an_answer_after_kill_9_reaches_the_model_once_and_the_job_goes_on
     with killed(settings, context_id) as job_id:
         service = build_service(settings)
         assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
-        (question,) = service.inquiries.pending(context_id, "question")
+        (question,) = service.requests.pending(context_id, "question")
         if answered == "before":
-            service.inquiries.answer(question.id, "b")
+            service.requests.answer(question.id, "b")
             assert service.jobs.get(job_id).status is JobStatus.RUNNING
         else:
             service.plans.resume(job_id)
             assert service.jobs.get(job_id).status is JobStatus.WAITING
-            assert service.inquiries.pending(context_id, "question") == [question]
-            service.inquiries.answer(question.id, "b")
+            assert service.requests.pending(context_id, "question") == [question]
+            service.requests.answer(question.id, "b")
         assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     asked, told = scripted.requests
     assert "Answer to" not in json.dumps(asked.body["messages"])
     assert json.dumps(told.body["messages"], ensure_ascii=False).count("Answer to “Which?”: b") == 1
-    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    assert len(service.journal.store.job_requests(job_id)) == 1
     await service.close()
 
 
@@ -177,11 +177,11 @@ async def test_the_model_is_not_asked_again_before_the_answer(
     context_id = await new_context(settings)
     with killed(settings, context_id) as job_id:
         service = build_service(settings)
-        (question,) = service.inquiries.pending(context_id, "question")
+        (question,) = service.requests.pending(context_id, "question")
         service.plans.resume(job_id)
-        await eventually(lambda: question.id in service.inquiries._waiting)
+        await eventually(lambda: question.id in service.requests._waiting)
         assert len(scripted.requests) == 1
-        service.inquiries.answer(question.id, "b")
+        service.requests.answer(question.id, "b")
         await service.jobs.wait(job_id)
     assert len(scripted.requests) == 2
     await service.close()
@@ -210,22 +210,22 @@ async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
         with killed(settings, context_id, plan_revision=1) as job_id:
             service = build_service(settings)
             before = len(model.requests)
-            (question,) = service.inquiries.pending(context_id, "question")
+            (question,) = service.requests.pending(context_id, "question")
             assert "failed: do b" in question.data["question"]
             if way == "skip task":
                 service.plans.decide(job_id, question.task_id or "", "skip")
             elif way == "answer":
-                service.inquiries.answer(question.id, "skip")
+                service.requests.answer(question.id, "skip")
             else:
                 service.plans.resume(job_id)
-                service.inquiries.answer(question.id, "skip")
+                service.requests.answer(question.id, "skip")
             job = await service.jobs.wait(job_id)
         assert len(model.requests) == before + 1, "only c was still to do"
     assert job.status is JobStatus.COMPLETED
     done, skipped = StepStatus.COMPLETED, StepStatus.SKIPPED
     assert [task.status for task in job.tasks] == [done, skipped, done]
     assert job.tasks[1].error == "It is locked."
-    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    assert len(service.journal.store.job_requests(job_id)) == 1
     await service.close()
 
 
@@ -240,8 +240,8 @@ async def test_a_hint_asked_for_before_a_restart_is_given_to_the_step(
         await bench.answer("hint")
         await eventually(lambda: len(bench.events(EventType.QUESTION_ASKED)) == 2)
     service = build_service(settings)
-    (question,) = service.inquiries.pending(context_id, "question")
-    service.inquiries.answer(question.id, "Use the other file.")
+    (question,) = service.requests.pending(context_id, "question")
+    service.requests.answer(question.id, "Use the other file.")
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert len(scripted.requests) == 2
     assert "Use the other file." in words(scripted)
@@ -253,13 +253,13 @@ async def test_a_call_allowed_after_a_restart_runs_without_more_ado(
 ) -> None:
     scripted.add(call("execute_command", command="pip install pyarrow"), text("Done."))
     async with bench_with(settings) as bench:
-        bench.service.factory.tools.gate.approver = bench.service.inquiries
+        bench.service.factory.tools.gate.approver = bench.service.requests
         job_id = bench.start("go")
         await bench.until(EventType.PERMISSION_REQUEST)
         context_id = bench.context.id
     service = build_service(settings)
-    (request,) = service.inquiries.pending(context_id, "permission")
-    service.inquiries.resolve_all([request.id], DENY)
+    (request,) = service.requests.pending(context_id, "permission")
+    service.requests.resolve_all([request.id], DENY)
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     await service.close()
 
@@ -273,9 +273,9 @@ async def test_an_answer_waits_while_another_job_runs(
         await bench.until(EventType.QUESTION_ASKED)
         context_id = bench.context.id
     service = build_service(settings)
-    (question,) = service.inquiries.pending(context_id, "question")
+    (question,) = service.requests.pending(context_id, "question")
     other = service.send_message(context_id, "something else").job_id or ""
-    service.inquiries.answer(question.id, "b")
+    service.requests.answer(question.id, "b")
     assert service.jobs.get(job_id).status is JobStatus.INTERRUPTED
     await service.jobs.cancel(other)
     await service.close()
@@ -293,10 +293,10 @@ async def test_a_limit_that_was_asked_about_is_not_asked_about_again(
         await bench.until(EventType.QUESTION_ASKED)
         context_id = bench.context.id
     service = build_service(settings)
-    (question,) = service.inquiries.pending(context_id, "question")
-    service.inquiries.answer(question.id, value)
+    (question,) = service.requests.pending(context_id, "question")
+    service.requests.answer(question.id, value)
     assert (await service.jobs.wait(job_id)).status is status
-    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    assert len(service.journal.store.job_requests(job_id)) == 1
     await service.close()
 
 
@@ -309,25 +309,25 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
     same = Question(question="Hand over?")
     with service.journal.transaction() as tx:
         data = same.model_dump(mode="json")
-        tx.save_inquiry(Inquiry(id="q1", context_id=log.context_id, job_id=job_id, data=data))
+        tx.save_request(UserRequest(id="q1", context_id=log.context_id, job_id=job_id, data=data))
         place = (log.context_id, job_id)
-        another = Inquiry(id="q2", context_id=place[0], job_id=place[1], task_id="t", data=data)
-        tx.save_inquiry(another)
-    service.inquiries.answer("q1", "yes")
-    assert await service.inquiries.ask(same, log) == "yes"
+        another = UserRequest(id="q2", context_id=place[0], job_id=place[1], task_id="t", data=data)
+        tx.save_request(another)
+    service.requests.answer("q1", "yes")
+    assert await service.requests.ask(same, log) == "yes"
     assert bench.events(EventType.QUESTION_ASKED) == []
     assert len(bench.messages(MessageType.TEXT)) == 2  # the request, and the answer once
-    assert service.inquiries.open_question("model", log) is None
+    assert service.requests.open_question("model", log) is None
     await service.jobs.cancel(job_id)
-    assert service.inquiries.pending(bench.context.id, "question") == []
+    assert service.requests.pending(bench.context.id, "question") == []
 
 
-def permission(risk: str) -> Inquiry:
-    return Inquiry(id=risk, kind="permission", context_id="c", data={"risk": risk})
+def permission(risk: str) -> UserRequest:
+    return UserRequest(id=risk, kind="permission", context_id="c", data={"risk": risk})
 
 
-def question(severity: str, **more: Any) -> Inquiry:
-    return Inquiry(id=severity, context_id="c", data={"severity": severity}, **more)
+def question(severity: str, **more: Any) -> UserRequest:
+    return UserRequest(id=severity, context_id="c", data={"severity": severity}, **more)
 
 
 ORDER = [

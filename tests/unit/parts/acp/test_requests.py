@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.replies import Option, Question
-from cowork_jupyter.parts.acp.inquiries import (
+from cowork_jupyter.parts.acp.requests import (
     parse_answer,
     parse_form,
     permission_options,
