@@ -325,7 +325,7 @@ class Model:
             return self._client
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAioHttpClient, Timeout
+        from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
         address, sign_in = _split_credentials(self.base_url)
         limits = copy(DEFAULT_CONNECTION_LIMITS)
@@ -335,7 +335,7 @@ class Model:
             api_key=self._key or _NO_KEY,
             max_retries=0,
             timeout=Timeout(None, connect=self._retries.connect),
-            http_client=DefaultAioHttpClient(auth=sign_in, limits=limits),
+            http_client=DefaultAsyncHttpxClient(auth=sign_in, limits=limits),
         )
 
     def _classifier(self, model: str) -> FailureClassifier:

@@ -108,8 +108,6 @@ _NO_MODEL = re.compile(
 _NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 _FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
 _NOT_CONNECTED = ("ConnectError", "ConnectTimeout", "UnsupportedProtocol")
-_LOST = ("ServerDisconnectedError", "ClientOSError", "ClientConnectionResetError")
-"""Connection lost, which the aiohttp transport reports as one never made."""
 _MAX_QUOTE_LENGTH = 300
 _MIN_SECRET_LENGTH = 4
 """Keys made up for local servers can be a letter or two, which ordinary words contain."""
@@ -228,7 +226,7 @@ class FailureClassifier:
         )
 
     def _connection(self, cause: BaseException) -> Failure:
-        if type(cause).__name__ not in _NOT_CONNECTED or type(cause.__cause__).__name__ in _LOST:
+        if type(cause).__name__ not in _NOT_CONNECTED:
             return self.dropped()
         return Failure(self.unreachable(), again=True)
 

@@ -739,12 +739,12 @@ async def test_idle_connections_are_let_go_before_servers_close_them(
 
     kept: list[float | None] = []
 
-    class Watched(openai.DefaultAioHttpClient):
+    class Watched(openai.DefaultAsyncHttpxClient):
         def __init__(self, **options: Any) -> None:
             kept.append(options["limits"].keepalive_expiry)
             super().__init__(**options)
 
-    monkeypatch.setattr(openai, "DefaultAioHttpClient", Watched)
+    monkeypatch.setattr(openai, "DefaultAsyncHttpxClient", Watched)
     bench.server.add(play.text("Hello."))
     await bench.chunks()
     (seconds,) = kept
