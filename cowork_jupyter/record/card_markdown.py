@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..domain.contexts import JobStatus, StepStatus
+from ..domain.contexts import JobStatus
 from ..domain.guidance import guidance_line
 from ..domain.messages import ENDED_EARLY, Message, MessageType, QuestionData, ReviewData, TextData
-from ..domain.plan import PlanStep
 from ..domain.plurals import count_of
-from ..domain.team import agent_of, rights_of
+from ..domain.replies import Question
 from ..effects.figure_index import without_source
 from ..store import UserRequest
 from ..store.records import PENDING
+from .account import StepAccount, plan_account, verdict
 from .export import duration
 from .markdown import code, line, quote
 from .redactor import Redactor
@@ -25,15 +25,6 @@ from .step_traces import tool_uses
 MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
 """Bytes in a notebook file, as Markdown and as plain text."""
 
-_MARKS = {
-    StepStatus.RUNNING: "▶",
-    StepStatus.WAITING: "⏸",
-    StepStatus.COMPLETED: "✓",
-    StepStatus.FAILED: "✗",
-    StepStatus.SKIPPED: "–",
-    StepStatus.CANCELLED: "⊘",
-    StepStatus.INTERRUPTED: "⊘",
-}
 _PER_LINE = 10
 _MAX_EFFECTS = 6
 _MAX_GUIDANCE = 12
@@ -121,41 +112,24 @@ class _Writer:
         revision = self._run.revision
         if revision is None:
             return
-        plan = revision.plan
+        plan = plan_account(revision.plan, self._run.tasks)
         if plan.goal.strip() != self._run.goal:
             yield f"Plan: {self._line(plan.goal, words)}"
         steps = [self._step(number, step, words) for number, step in enumerate(plan.steps, start=1)]
         if len(steps) > most:
             steps = [*steps[:most], f"\n… and {count_of(len(steps) - most, 'more step')}"]
         yield "\n".join(steps)
-        if self._run.is_plan_ready and (rights := rights_of(plan)):
-            yield self._line(rights, words * 4)
-        for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
-            if texts:
-                yield f"{title}: {self._line('; '.join(texts), words * 2)}"
-        assumed = [
-            f"{each.text} ({each.correction or each.status})"
-            if each.status != "open"
-            else each.text
-            for each in plan.assumptions
-        ]
-        if assumed:
-            yield f"Assumes: {self._line('; '.join(assumed), words * 3)}"
+        if self._run.is_plan_ready and plan.rights:
+            yield self._line(plan.rights, words * 4)
+        for title, text in plan.notes.items():
+            yield f"{title}: {self._line(text, words * 3)}"
 
-    def _step(self, number: int, step: PlanStep, words: int) -> str:
-        mark = _MARKS.get(step.status)
-        by = line(agent_of(step) or (step.role.spec.label if step.role else ""))
-        who = f"*{by}:* " if by else ""
-        text = who + self._line(step.action, words)
+    def _step(self, number: int, step: StepAccount, words: int) -> str:
+        who = f"*{line(step.by)}:* " if step.by else ""
         files = " ".join(code(file[:60]) for file in step.files[:3]) if words > 60 else ""
-        why = self._error_of(step, words)
-        parts = [f"{mark} {text}" if mark else text, files, why]
-        return f"{number}. " + " — ".join(part for part in parts if part)
-
-    def _error_of(self, step: PlanStep, words: int) -> str:
-        failed = step.status is StepStatus.FAILED
-        errors = [task.error for task in self._run.tasks if task.step_id == step.id and task.error]
-        return self._line(errors[-1], words) if failed and errors else ""
+        text = " ".join(filter(None, [step.mark, who + self._line(step.action, words)]))
+        parts = [text, files, self._line(step.error, words)]
+        return f"{number}. " + " — ".join(filter(None, parts))
 
     def _asked(self, words: int) -> Iterator[str]:
         lines = [self._question(question, words) for question in self._run.questions[-6:]]
@@ -170,19 +144,13 @@ class _Writer:
             yield "\n".join(lines)
 
     def _question(self, asked: UserRequest, words: int) -> str:
-        value = (asked.answer or {}).get("value")
-        options = asked.data.get("options")
-        labels = {
-            str(option.get("value")): option.get("label")
-            for option in (options if isinstance(options, list) else [])
-            if isinstance(option, dict)
-        }
-        if value is not None:
-            outcome = f"**{self._line(str(labels.get(str(value)) or value), words)}**"
+        question = Question.model_validate(asked.data)
+        if asked.answer:
+            label = question.label_of(str(asked.answer.get("value")))
+            outcome = f"**{self._line(label, words)}**"
         else:
-            pending = asked.status == PENDING
-            outcome = f"*{'waits for your answer' if pending else 'not answered'}*"
-        return f"- Asked: {self._line(str(asked.data.get('question', '')), words)} → {outcome}"
+            outcome = f"*{'waits for your answer' if asked.status == PENDING else 'not answered'}*"
+        return f"- Asked: {self._line(question.question, words)} → {outcome}"
 
     def _permission(self, asked: UserRequest, words: int) -> str:
         about = str(asked.data.get("resource") or "")[:words]
@@ -231,8 +199,8 @@ class _Writer:
         if last is None:
             return ""
         if isinstance(last.data, ReviewData):
-            verdict = last.data.verdict.replace("_", " ")
-            return f"Review: **{line(verdict)}**\n\n" + self._quote(last.data.summary, most)
+            summary = self._quote(last.data.summary, most)
+            return f"Review: **{line(verdict(last.data))}**\n\n{summary}"
         early = ENDED_EARLY.get(last.data.cut, "") if isinstance(last.data, TextData) else ""
         ended = f"\n\n*{early}*" if early else ""
         unseen = without_source(getattr(last.data, "figures", []))

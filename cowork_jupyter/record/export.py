@@ -13,6 +13,7 @@ from ..domain.contexts import StepStatus
 from ..domain.events import SuggestionDecided, SuggestionMade, UsageCharged
 from ..domain.roles import DEFAULT_ROLE
 from ..tools.base import Tool
+from .account import MARKS, warning_text
 from .audit import Audit, Outside, StepAudit, ToolWork, audit
 from .card_model import EffectSummary
 from .conversation_log import ConversationLog
@@ -22,7 +23,6 @@ from .run import EXECUTED
 from .step_traces import timestamp
 from .transcript import transcript
 
-_MARKS = {StepStatus.COMPLETED: "✓", StepStatus.FAILED: "✗", StepStatus.SKIPPED: "–"}
 _MAX_CODE = (60, 4_000)
 _MAX_NAMES = 12
 
@@ -32,16 +32,28 @@ def report(log: ConversationLog, audit: Audit, redactor: Redactor) -> list[str]:
     sections = [
         *_heading(log),
         *_goal(log, audit),
-        *_plan(audit),
-        *_deviations(audit),
-        *_data(audit),
-        *_outside(audit),
-        *_figures(audit),
-        *_assumptions(audit),
+        *(f"## {title}\n\n{text}" for title, text in audit_sections(audit)),
         *_suggestions(log),
         *_conversation(log, redactor),
     ]
     return [redactor.clean(section) for section in sections]
+
+
+def audit_sections(audit: Audit) -> Iterator[tuple[str, str]]:
+    """Titles and texts of those that are not empty."""
+    sections = {
+        "The plan and what happened": _plan(audit),
+        "Deviations": "\n".join(_deviations(audit)),
+        "What happened to the data": "\n".join(_data(audit)),
+        "Outside the plan" if audit.steps else "What was done": "\n".join(
+            f"- {_who(work)}: {_work(work)}" for work in audit.outside
+        ),
+        "Figures not found in any output": "\n".join(
+            dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
+        ),
+        "Assumptions": "\n".join(f"- {assumption(stated)}" for stated in audit.assumptions),
+    }
+    return ((title, text) for title, text in sections.items() if text)
 
 
 def _heading(log: ConversationLog) -> Iterator[str]:
@@ -71,9 +83,9 @@ def _goal(log: ConversationLog, audit: Audit) -> Iterator[str]:
         yield f"## Goal\n\n{quote(goal)}"
 
 
-def _plan(audit: Audit) -> Iterator[str]:
+def _plan(audit: Audit) -> str:
     if not audit.steps:
-        return
+        return ""
     totals = audit.totals
     planned = f" (planned: {line(audit.planned_time)})" if audit.planned_time else ""
     summary = [
@@ -85,7 +97,7 @@ def _plan(audit: Audit) -> Iterator[str]:
     ]
     rows = [
         [
-            f"{_MARKS.get(step.status, '·')} {step.number}",
+            f"{MARKS.get(step.status, '·')} {step.number}",
             line(step.action),
             _planned_cell(step),
             _actual_cell(step),
@@ -95,7 +107,7 @@ def _plan(audit: Audit) -> Iterator[str]:
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
     about = " · ".join(part for part in summary if part)
-    yield f"## The plan and what happened\n\n{about}\n\n{table(head, rows)}"
+    return f"{about}\n\n{table(head, rows)}"
 
 
 def _planned_cell(step: StepAudit) -> str:
@@ -137,13 +149,9 @@ def _names(names: list[str]) -> str:
 
 
 def _deviations(audit: Audit) -> Iterator[str]:
-    lines = [
-        f"- Step {step.number}: {line(deviation.what)}"
-        for step in audit.steps
-        for deviation in step.deviations
-    ]
-    if lines:
-        yield "## Deviations\n\n" + "\n".join(lines)
+    for step in audit.steps:
+        for deviation in step.deviations:
+            yield f"- Step {step.number}: {line(deviation.what)}"
 
 
 def _data(audit: Audit) -> Iterator[str]:
@@ -151,42 +159,18 @@ def _data(audit: Audit) -> Iterator[str]:
         *((f"Step {step.number}", step.actual) for step in audit.steps),
         *((_who(work), work) for work in audit.outside),
     ]
-    effects = ((who, effect) for who, work in works for effect in work.effects)
-    lines = [text for who, effect in effects for text in _effect_lines(who, effect)]
-    if lines:
-        yield "## What happened to the data\n\n" + "\n".join(lines)
+    for who, work in works:
+        for effect in work.effects:
+            yield from effect_lines(effect, f"{who}: ")
 
 
-def _effect_lines(who: str, effect: EffectSummary) -> Iterator[str]:
-    warnings = [
-        f"**Warning**{f', line {warning.line}' if warning.line else ''}: "
-        + line(f"{warning.message} {warning.advice}")
-        for warning in effect.warnings
-    ]
+def effect_lines(effect: EffectSummary, who: str = "") -> Iterator[str]:
+    warnings = [f"**Warning:** {line(warning_text(warning))}" for warning in effect.warnings]
     if effect.line:
-        yield f"- {who}: {line(effect.line)}"
+        yield f"- {who}{line(effect.line)}"
         yield from (f"  - {warning}" for warning in warnings)
     else:
-        yield from (f"- {who}: {warning}" for warning in warnings)
-
-
-def _outside(audit: Audit) -> Iterator[str]:
-    lines = [f"- {_who(work)}: {_work(work)}" for work in audit.outside]
-    if lines:
-        title = "Outside the plan" if audit.steps else "What was done"
-        yield f"## {title}\n\n" + "\n".join(lines)
-
-
-def _figures(audit: Audit) -> Iterator[str]:
-    if audit.figures:
-        listed = dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
-        yield "## Figures not found in any output\n\n" + "\n".join(listed)
-
-
-def _assumptions(audit: Audit) -> Iterator[str]:
-    if audit.assumptions:
-        lines = [f"- {assumption(stated)}" for stated in audit.assumptions]
-        yield "## Assumptions\n\n" + "\n".join(lines)
+        yield from (f"- {who}{warning}" for warning in warnings)
 
 
 def _who(outside: Outside) -> str:

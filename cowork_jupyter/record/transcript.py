@@ -22,6 +22,7 @@ from ..domain.messages import (
     TaskResultData,
     TextData,
 )
+from .account import verdict
 from .conversation_log import ConversationLog
 from .markdown import code, cut, fenced, line, plain, quote
 from .redactor import Redactor
@@ -140,12 +141,8 @@ class _Writer:
         return "\n\n".join(part for part in parts if part)
 
     def _review(self, message: Message, review: ReviewData) -> str:
-        verdict = review.verdict.replace("_", " ")
-        findings = [
-            f"- {line(each.severity)}, {code(each.file)}: {line(each.comment)}"
-            for each in review.findings
-        ]
-        head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
+        findings = [f"- {line(finding.text)}" for finding in review.findings]
+        head = f"**{self._speaker(message)}** reviewed it: {line(verdict(review))}"
         summary = quote(review.summary)
         return "\n\n".join(part for part in (head, summary, "\n".join(findings)) if part)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...domain.errors import Conflict, CoworkError
 from ...domain.events import ChosenScope, Event, PermissionRequested, QuestionAsked
-from .narrator import question_text, request_text, scopes_text
+from ...record.account import SCOPES
+from .narrator import question_text, request_text
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -137,16 +139,16 @@ class TerminalPrompter:
     async def _ruling(self, request: PermissionRequested) -> Ruling:
         from ...agents.ask.user import Ruling
 
-        scopes = scopes_text(request)
+        lasting = [scope for scope in request.scopes if scope != "once"]
         self._screen.line(request_text(request))
-        always = "a = always, " if scopes else ""
+        always = "a = always, " if lasting else ""
         while True:
             said = await self._reply(f"Allow it? y = once, {always}n = no > ")
             match said and said.lower():
                 case "y" | "yes":
                     return Ruling(decision="allow")
-                case "a" | "always" if scopes:
-                    scope = await self._scope(request, scopes)
+                case "a" | "always" if lasting:
+                    scope = await self._scope(request, lasting)
                     if scope is not None:
                         return Ruling(decision="allow", scope=scope)
                 case "n" | "no":
@@ -156,16 +158,16 @@ class TerminalPrompter:
                     return Ruling(decision="deny")
 
     async def _scope(
-        self, request: PermissionRequested, scopes: list[tuple[ChosenScope, str]]
+        self, request: PermissionRequested, scopes: Sequence[ChosenScope]
     ) -> ChosenScope | None:
         """None to go back."""
         for rule in request.rules:
             self._screen.line(f"  adds the rule: {rule}")
-        for number, (_, words) in enumerate(scopes, start=1):
-            self._screen.line(f"  {number}. {words}")
+        for number, scope in enumerate(scopes, start=1):
+            self._screen.line(f"  {number}. {SCOPES[scope]}")
         said = await self._reply("Where? (Enter to go back) > ")
         place = _number(said, len(scopes))
-        return None if place is None else scopes[place][0]
+        return None if place is None else scopes[place]
 
     async def _answer(self, question: QuestionAsked) -> str | None:
         """None at the end of input."""

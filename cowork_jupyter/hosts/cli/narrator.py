@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...domain.base_models import Data
+from ...domain.contexts import StepStatus
 from ...domain.effects import DataEffect
 from ...domain.events import (
-    ChosenScope,
     Event,
     EventType,
     HeadlessDenial,
@@ -31,98 +30,51 @@ from ...domain.messages import (
     ToolCallData,
     ToolOutcome,
 )
-from ...domain.plan import Plan, PlanStep
-from ...domain.replies import Question, Review
-from ...domain.team import agent_of, rights_of
+from ...domain.plan import Plan
+from ...domain.replies import Question
+from ...record.account import (
+    MARKS,
+    call_title,
+    option_lines,
+    plan_account,
+    request_title,
+    rollback_gap,
+    warning_text,
+)
 from .screen import Screen, one_line
-
-_MAIN = ("path", "command", "pattern", "query", "sql", "name", "code", "source", "role")
-"""Parameters that best describe a call."""
-_SCOPES = {
-    "session": "in this conversation",
-    "workspace": "in this workspace",
-    "global": "everywhere",
-}
 
 
 def plan_text(plan: Plan) -> str:
-    lines = [f"Plan: {one_line(plan.goal)}", ""]
-    for step in plan.steps:
-        lines += _step_lines(step, plan)
-    if plan.estimated_total_time:
-        lines += ["", f"Time: {one_line(plan.estimated_total_time)}"]
-    for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
-        lines += [""] * bool(texts) + [f"{title}: {one_line(text)}" for text in texts]
-    rights = rights_of(plan)
-    lines += ["", one_line(rights)] if rights else []
-    return "\n".join(lines)
-
-
-def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
-    yield f"{step.step_number:>3}. {one_line(step.action)}"
-    numbers = {plan_step.id: str(plan_step.step_number) for plan_step in plan.steps}
-    facts = {
-        "by": agent_of(step) or (step.role.spec.label if step.role else ""),
-        "why": step.reason,
-        "tools": ", ".join(step.tools_needed),
-        "files": ", ".join(step.files),
-        "after": ", ".join(numbers[dependency] for dependency in step.depends_on),
-        "time": step.estimated_time,
-    }
-    for name, text in facts.items():
-        if text:
-            yield f"     {name}: {one_line(text)}"
-
-
-def review_text(review: Review) -> str:
-    lines = [f"Review: {review.verdict.replace('_', ' ')}", review.summary]
-    for finding in review.findings:
-        place = ":".join(str(part) for part in (finding.file, finding.line) if part)
-        head = f"- {finding.severity} {place}".rstrip()
-        lines.append(f"{head}: {one_line(finding.comment)}")
-        if finding.suggestion:
-            lines.append(f"  {one_line(finding.suggestion)}")
-    return "\n".join(lines)
-
-
-def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
-    """A tool call in one line: `read_file sales.csv`."""
-    about = next((parameters[name] for name in _MAIN if parameters.get(name)), "")
-    return f"{tool} {one_line(str(about), 120)}".strip()
+    account = plan_account(plan)
+    lines = [f"Plan: {one_line(account.goal)}", ""]
+    for step in account.steps:
+        lines.append(f"{step.number:>3}. {one_line(step.action)}")
+        lines += [f"     {name}: {one_line(text)}" for name, text in step.details.items()]
+    lines += [""] * bool(account.notes)
+    lines += [f"{title}: {one_line(text)}" for title, text in account.notes.items()]
+    return "\n".join([*lines, *(["", one_line(account.rights)] if account.rights else [])])
 
 
 def request_text(request: PermissionRequested) -> str:
     """Everything needed to allow a call or not."""
-    preview, about = request.shown, request.resource
-    is_said = about == request.tool or about in preview.text
-    what = request.tool if is_said else f"{request.tool} ({about})"
-    lines = [f"{what} wants to run. Risk: {request.risk}."]
+    preview = request.shown
+    lines = [f"{request_title(request)} wants to run. Risk: {request.risk}."]
     lines += [f"  {why}" for why in request.why]
     lines += ["", *(f"  │ {line}" for line in preview.text.split("\n"))]
     if not preview.complete:
         lines.append("  │ … (too long to show in full)")
-    if request.uncovered:
-        lines.append(f"  A rollback cannot undo: {'; '.join(request.uncovered)}")
+    if gap := rollback_gap(request):
+        lines.append(f"  {gap}")
     return "\n".join(lines)
-
-
-def scopes_text(request: PermissionRequested) -> list[tuple[ChosenScope, str]]:
-    """The lasting answers on offer, with their labels."""
-    return [(scope, _SCOPES[scope]) for scope in request.scopes if scope in _SCOPES]
 
 
 def question_text(question: Question) -> str:
-    lines = [question.question]
-    if question.context:
-        lines.append(question.context)
-    for number, option in enumerate(question.options, start=1):
-        more = f" — {one_line(option.description)}" if option.description else ""
-        chosen = " (default)" if option.value == question.default else ""
-        lines.append(f"  {number}. {one_line(option.label)}{more}{chosen}")
-    return "\n".join(lines)
+    context = [question.context] if question.context else []
+    options = [f"  {line}" for line in option_lines(question)]
+    return "\n".join([question.question, *context, *options])
 
 
-_STEP_MARKS = {"completed": ("✓", "good"), "failed": ("✗", "bad")}
+_STYLES = {StepStatus.COMPLETED: "good", StepStatus.FAILED: "bad"}
 _KNOWN_DENIALS = ("denied", "denied_by_user")
 
 
@@ -150,7 +102,7 @@ class Narrator:
                 self._tell_message(message)
             case ToolCallData() as call:
                 self._tell_earlier(event.task_id)
-                text = call_text(call.tool, call.parameters)
+                text = one_line(call_title(call.tool, call.parameters), 120)
                 self._screen.line(f"  → {text}", "dim")
                 self._screen.status(text)
             case ToolOutcome() as outcome:
@@ -161,8 +113,8 @@ class Narrator:
                 self._tell_guidance(used)
             case TaskCompleted(step_id=step, status=status):
                 self._conclude(event.task_id)
-                mark, style = _STEP_MARKS.get(status, ("–", "dim"))
-                self._screen.line(f"{mark} {self._step(step)} ({status})", style)
+                line = f"{MARKS.get(status, '–')} {self._step(step)} ({status})"
+                self._screen.line(line, _STYLES.get(status, "dim"))
             case TaskStarted(step_id=step):
                 self._screen.line(f"▶ {self._step(step)}", "bold")
             case ToolOutput(text=text):
@@ -208,8 +160,7 @@ class Narrator:
         if effect.line:
             self._screen.line(f"    {effect.line}")
         for warning in effect.warnings:
-            where = f"line {warning.line}: " if warning.line else ""
-            self._screen.line(f"    ! {where}{warning.message} {warning.advice}".rstrip(), "ask")
+            self._screen.line(f"    ! {warning_text(warning)}", "ask")
 
     def _tell_guidance(self, used: list[Guidance]) -> None:
         """Once: every step of a plan is given the same."""
@@ -246,7 +197,7 @@ def _text_of(message: Message) -> str:
         case PlanData() as plan:
             return plan_text(plan)
         case ReviewData() as review:
-            return review_text(review)
+            return review.text
         case TextData(problem=""):
             return message.text
     return ""

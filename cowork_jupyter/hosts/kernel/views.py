@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...domain.figures import Assumption
-from ...domain.roles import DEFAULT_ROLE
-from ...record.markdown import assumption, code, line, table
+from ...record.audit import Audit
+from ...record.card_model import EffectSummary
+from ...record.export import audit_sections, effect_lines
+from ...record.markdown import code, line, table
 from .output import short
 from .run import text_of
 
 Item = dict[str, Any]
-_MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 
 
 def history(messages: Iterable[Item]) -> str:
@@ -30,52 +30,16 @@ def history(messages: Iterable[Item]) -> str:
 
 
 def audit(found: Item) -> str:
-    """Planned and actual steps, unproven figures, and assumptions."""
-    rows = [
-        [
-            f"{_MARKS.get(step['status'], '·')} {step['number']}",
-            short(step["action"]),
-            _planned_text(step["planned"]),
-            _actual_text(step["actual"]),
-            "; ".join(short(deviation["what"]) for deviation in step["deviations"]) or "as planned",
-        ]
-        for step in found["steps"]
-    ]
-    head = ["", "Step", "Planned", "What happened", "Different from the plan"]
-    figures = dict.fromkeys(line(figure["text"]) for figure in found["figures"])
-    assumed = [assumption(Assumption.model_validate(raw)) for raw in found["assumptions"]]
-    parts = [
-        _table_or(head, rows, "This conversation has no plan yet."),
-        f"Not found in any output: {', '.join(figures)}" if figures else "",
-        "\n".join(["Assumptions:\n", *(f"- {text}" for text in assumed)]) if assumed else "",
-    ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _planned_text(planned: Item) -> str:
-    by = "" if planned["role"] == DEFAULT_ROLE else f"by the {planned['role']} "
-    return by + _codes(planned["tools"] + planned["files"])
-
-
-def _actual_text(actual: Item) -> str:
-    rounds = f" ({actual['rounds'] + 1} rounds)" if actual["rounds"] else ""
-    return _codes([tool["tool"] for tool in actual["tools"]] + actual["files"]) + rounds
+    """As it is exported."""
+    sections = audit_sections(Audit.model_validate(found))
+    text = "\n\n".join(f"**{title}**\n\n{text}" for title, text in sections)
+    return text or "This conversation has no plan yet."
 
 
 def effects(items: Iterable[Item]) -> str:
-    lines: list[str] = []
-    for item in items:
-        said = line(item.get("line") or "")
-        lines += [f"- {said}"] if said else []
-        lines += [
-            f"{'  ' if said else ''}- {_warning(warning)}" for warning in item.get("warnings", [])
-        ]
+    summaries = map(EffectSummary.model_validate, items)
+    lines = [text for summary in summaries for text in effect_lines(summary)]
     return "\n".join(lines) or "No run of this conversation has changed a table."
-
-
-def _warning(item: Item) -> str:
-    where = f", line {item['line']}" if item.get("line") else ""
-    return f"**Warning**{where}: " + line(f"{item['message']} {item.get('advice', '')}")
 
 
 def checkpoints(items: Iterable[Item]) -> str:

@@ -16,6 +16,7 @@ from ...agents.ask.user import Ruling
 from ...domain.errors import CoworkError
 from ...domain.events import ChosenScope, PermissionRequested
 from ...domain.replies import Question
+from ...record.account import SCOPES, option_lines, rollback_gap
 from ...record.markdown import fenced
 from ...service.service import CoworkService
 from .updates import Content, UpdateBuilder
@@ -24,11 +25,6 @@ ANSWER, OTHER = "answer", "other"
 """Fields of a question's form."""
 _DISMISSED = "The user closed the request without deciding."
 
-_NAMES: dict[str, str] = {
-    "once": "once",
-    "session": "for this conversation",
-    "workspace": "always in this workspace",
-}
 _OFFERED: tuple[tuple[str, ChosenScope, schema.PermissionOptionKind], ...] = (
     ("allow", "once", "allow_once"),
     ("allow", "session", "allow_always"),
@@ -48,7 +44,7 @@ def permission_options(
     return [
         schema.PermissionOption(
             option_id=f"{decision}:{scope}",
-            name=f"{words[decision]} {_NAMES[scope]}" + (f": {written}" if scope != "once" else ""),
+            name=f"{words[decision]} {SCOPES[scope]}" + (f": {written}" if scope != "once" else ""),
             kind=kind,
         )
         for decision, scope, kind in _OFFERED
@@ -73,9 +69,7 @@ def permission_call(
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
     lines = [*about, *request.why]
-    if request.uncovered:
-        lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
-    why = "\n".join(lines)
+    why = "\n".join(filter(None, [*lines, rollback_gap(request)]))
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
     if preview.kind == "diff" and isinstance(path, str):
@@ -98,9 +92,7 @@ def question_text(question: Question) -> str:
     lines = [f"**{question.question}**", ""]
     if question.context:
         lines += [question.context, ""]
-    for number, option in enumerate(question.options, start=1):
-        more = f": {option.description}" if option.description else ""
-        lines.append(f"{number}. {option.label}{more}")
+    lines += option_lines(question)
     how = "Answer with a number" if question.options else "Answer with your next message"
     free = ", or in your own words" if question.options and question.allow_custom else ""
     return "\n".join([*lines, "", f"*{how}{free}.*"]) + "\n\n"

@@ -35,14 +35,13 @@ from ...domain.plan import Plan
 from ...domain.roles import Permission
 from ...domain.team import agent_of, rights_of
 from ...policy.calls import paths_of
+from ...record.account import call_title
 from ...record.markdown import cut, fenced
 from ...tools.base import Tool
 
 MAX_LINES, MAX_CHARACTERS = 400, 20_000
 """Limits of a shown result; all of it is in the store."""
 MAX_PLACES = 20
-_MAIN = ("path", "pattern", "query", "sql")
-"""Parameters that best describe a call."""
 _MAX_TITLE = 120
 
 Content = (
@@ -88,9 +87,7 @@ class UpdateBuilder:
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
         command = parameters.get("command")
-        about = next((parameters[name] for name in _MAIN if name in parameters), "")
-        words = f"`{command}`" if command else f"{tool} {about}"
-        line = " ".join(words.split())
+        line = " ".join(f"`{command}`".split()) if command else call_title(tool, parameters)
         return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
 
     def kind(self, name: str) -> schema.ToolKind:

@@ -390,6 +390,6 @@ def test_what_code_did_to_data_stands_with_its_step_or_outside() -> None:
         "## What happened to the data",
         "",
         "- Step 1: orders: 12 → 9 rows (−3)",
-        "  - **Warning**, line 3: 3 rows &lt;b>lost&lt;/b>. Look.",
+        "  - **Warning:** line 3: 3 rows &lt;b>lost&lt;/b>. Look.",
         "- Actor: x.csv: removed",
     ]

@@ -8,16 +8,13 @@ from typing import Any
 from cowork_jupyter.domain.events import Event, EventType, PermissionRequested
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.domain.replies import Question, Review
+from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.hosts.cli.narrator import (
     CliOutcome,
     Narrator,
-    call_text,
     plan_text,
     question_text,
     request_text,
-    review_text,
-    scopes_text,
 )
 from cowork_jupyter.hosts.cli.screen import Screen
 
@@ -155,7 +152,6 @@ def test_a_plan_says_all_that_is_approved_with_it() -> None:
         "     time: 2 min",
         "",
         "Needs: A roof",
-        "",
         "Risks: It may rain",
     ]
 
@@ -187,7 +183,6 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
     assert "  │ curl x\n  │ curl y\n  │ … (too long to show in full)" in text
     assert "It reaches the network." in text
     assert "cannot undo: big.bin (too large)" in text
-    assert [scope for scope, _ in scopes_text(request)] == ["session", "global"]
 
 
 def test_a_request_says_which_cell_it_is_about() -> None:
@@ -200,25 +195,3 @@ def test_a_question_numbers_its_options_and_names_the_default() -> None:
     options = [{"label": "One", "value": "1"}, {"label": "Two", "value": "2"}]
     asked = Question.model_validate({"question": "Which?", "options": options, "default": "2"})
     assert question_text(asked) == "Which?\n  1. One\n  2. Two (default)"
-
-
-def test_a_review_names_places() -> None:
-    findings = [
-        {"file": "a.py", "line": 3, "comment": "Off by one", "suggestion": "Use <="},
-        {"comment": "Too long", "severity": "major"},
-    ]
-    review = Review.model_validate(
-        {"summary": "Nearly", "verdict": "request_changes", "findings": findings}
-    )
-    assert review_text(review).splitlines() == [
-        "Review: request changes",
-        "Nearly",
-        "- minor a.py:3: Off by one",
-        "  Use <=",
-        "- major: Too long",
-    ]
-
-
-def test_a_call_is_told_by_what_it_is_about() -> None:
-    assert call_text("grep", {"glob": "*.py", "pattern": "a\nb"}) == "grep a b"
-    assert call_text("list_variables", {}) == "list_variables"

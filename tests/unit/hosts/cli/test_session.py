@@ -211,7 +211,7 @@ def test_files_are_reviewed_and_the_exit_code_tells(
     (here / "leaky.py").write_text("try:\n    f()\nexcept Exception:\n    pass\n")
     assert run_here("review", "clean.py") == 0
     told = capsys.readouterr().out
-    assert told.startswith("Review: approve\nI checked `clean.py` by rules.")
+    assert told.startswith("Review: approve. I checked `clean.py` by rules.")
     assert run_here("review", "clean.py", "leaky.py") == 1
     told = capsys.readouterr().out
     assert "- major leaky.py:3: This catches every error and ignores it silently." in told

@@ -48,8 +48,8 @@ def test_effects_are_lines_with_their_warnings_below() -> None:
     shown = effects([{"of": "t", "line": "t: 12 → 9 rows (−3)", "warnings": [warning]}, alone])
     assert shown.splitlines() == [
         "- t: 12 → 9 rows (−3)",
-        "  - **Warning**, line 3: 3 rows &lt;i>lost&lt;/i>. Look.",
-        "- **Warning**: No seed.",
+        "  - **Warning:** line 3: 3 rows &lt;i>lost&lt;/i>. Look.",
+        "- **Warning:** No seed.",
     ]
     assert effects([]) == "No run of this conversation has changed a table."
 
@@ -61,6 +61,6 @@ def test_an_audit_says_what_the_words_of_a_run_rest_on() -> None:
         assumptions=[StatedAssumption(text="In euros", status="confirmed")],
     )
     shown = audit(found.model_dump())
-    assert "Not found in any output: 12 %\n" in shown
+    assert "**Figures not found in any output**\n\n- 12 %\n" in shown
     assert "- In euros *(confirmed)*" in shown
     assert "output" not in audit(Audit(context_id="c").model_dump())
