@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -36,6 +37,8 @@ from .failures import (
 from .protocols import refused_option
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from openai import AsyncOpenAI
 
 
@@ -335,11 +338,21 @@ class Model:
             api_key=self._key or _NO_KEY,
             max_retries=0,
             timeout=Timeout(None, connect=self._retries.connect),
-            http_client=DefaultAsyncHttpxClient(auth=sign_in, limits=limits),
+            http_client=DefaultAsyncHttpxClient(
+                auth=sign_in, limits=limits, verify=_certificates()
+            ),
         )
 
     def _classifier(self, model: str) -> FailureClassifier:
         return FailureClassifier(self.base_url, model or self.name, self._key, self._fields)
+
+
+@cache
+def _certificates() -> SSLContext:
+    """Reading them takes longer than to connect."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -87,23 +88,38 @@ class ToolRegistry(Mapping[str, Tool]):
         check_ceiling(role, tool.name, tool.permissions)
         return tool
 
-    def resolve(
-        self, name: str, role: AgentRole, raw_parameters: dict[str, Any]
-    ) -> tuple[Tool, ToolParameters]:
-        """The permitted tool with its validated parameters; raises CoworkError."""
+    def resolve(self, name: str, role: AgentRole, raw_parameters: dict[str, Any]) -> ResolvedCall:
+        """Raises CoworkError unless the role permits it and the parameters are valid.
+
+        Nothing runs that was not resolved, although excluded tools are never offered: a model can
+        name any tool.
+        """
         tool = self.permitted_tool(name, role, raw_parameters)
-        return tool, validate_parameters(tool, raw_parameters)
+        return ResolvedCall(tool, validate_parameters(tool, raw_parameters), role)
 
     async def call(
         self, name: str, raw_parameters: dict[str, Any], context: ToolContext
     ) -> ToolResult:
-        """Run a tool, if the role permits it and the parameters are valid.
+        return await self.resolve(name, context.role, raw_parameters).run(context)
 
-        The ceiling is checked here although excluded tools are never offered: a model can name any
-        tool, and nothing before this point is trusted to have checked.
-        """
-        tool, parameters = self.resolve(name, context.role, raw_parameters)
-        result = await tool.run(parameters, context)
+
+@dataclass(frozen=True)
+class ResolvedCall:
+    """A call that a role may make, with valid parameters."""
+
+    tool: Tool
+    parameters: ToolParameters
+    role: AgentRole
+
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """The parameters as policy and previews see them."""
+        return self.parameters.model_dump(mode="json", exclude_none=True)
+
+    async def run(self, context: ToolContext) -> ToolResult:
+        if context.role != self.role:
+            check_ceiling(context.role, self.tool.name, self.tool.permissions)
+        result = await self.tool.run(self.parameters, context)
         return replace(
             result,
             text=without_surrogates(result.text),

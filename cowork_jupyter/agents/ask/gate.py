@@ -36,9 +36,10 @@ from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, RuleSet
 from ...policy.trust import Pinned, Pins
 from ...policy.visible import visible
-from ...tools.base import CallAuthorization, Tool, ToolContext, ToolParameters
+from ...tools.base import CallAuthorization, Tool, ToolContext
 from ...tools.notebook.state import Notebooks
 from ...tools.notebook.stored import NotebookFiles
+from ...tools.registry import ResolvedCall
 from ...workspace import Pin, Workspace, mark_of
 from ..log import RunLog
 from .untrusted import warning_about
@@ -87,7 +88,7 @@ class Gate:
         return self._decide(tool, parameters, None, role_log, step)
 
     async def announce(
-        self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
+        self, calls: Mapping[str, ResolvedCall], log: RunLog, step: PlanStep | None
     ) -> None:
         """Show what the calls of one turn will ask at once, so that it can be answered at once.
 
@@ -97,14 +98,13 @@ class Gate:
             return
         asking: list[PermissionRequest] = []
         touched: set[str] = set()
-        for call_id, tool, parameters in calls:
-            preview = await self._preview(tool, parameters, log)
-            given = parameters.model_dump(mode="json", exclude_none=True)
-            decided = self._decide(tool, given, preview, log, step)
+        for call_id, resolved in calls.items():
+            preview = await self._preview(resolved, log)
+            decided = self._decide(resolved.tool, resolved.given, preview, log, step)
             targets = decided.call.targets
-            is_known = targets.isdisjoint(touched) and (preview or tool.preview is None)
+            is_known = targets.isdisjoint(touched) and (preview or resolved.tool.preview is None)
             if decided.effect is Effect.ASK and is_known:
-                asking.append(await self._request(call_id, tool, decided, log))
+                asking.append(await self._request(call_id, resolved.tool, decided, log))
             touched |= targets
         for request in asking:
             self.approver.announce(request, log)
@@ -116,18 +116,17 @@ class Gate:
     async def admit(
         self,
         call_id: str,
-        tool: Tool,
-        parameters: ToolParameters,
+        resolved: ResolvedCall,
         log: RunLog,
         step: PlanStep | None = None,
     ) -> CallAuthorization:
         """Clear the call to run. Raises Forbidden with the reason if it may not."""
-        given = parameters.model_dump(mode="json", exclude_none=True)
+        tool, given = resolved.tool, resolved.given
         approved: str | None = None
         lasting = False
         while True:
             self._refuse_old_name(tool, given, log)
-            preview = await self._preview(tool, parameters, log)
+            preview = await self._preview(resolved, log)
             decided = self._decide(tool, given, preview, log, step)
             call = decided.call
             # A rule that denies counts also if it came while the user thought about the call.
@@ -255,14 +254,14 @@ class Gate:
         if self.pins and call.pinned and (anew or call.pinned.state == "new"):
             self.pins.pin(tool.name, tool.fingerprint, tool.description)
 
-    async def _preview(self, tool: Tool, parameters: ToolParameters, log: RunLog) -> Preview | None:
-        if tool.preview is None:
+    async def _preview(self, resolved: ResolvedCall, log: RunLog) -> Preview | None:
+        if resolved.tool.preview is None:
             return None
         context = ToolContext(
             self.workspace, log.role, notebooks=self.notebooks, notebook=log.notebook
         )
         try:
-            return await tool.preview(parameters, context)
+            return await resolved.tool.preview(resolved.parameters, context)
         except CoworkError:  # the tool itself will say so when it runs
             return None
 

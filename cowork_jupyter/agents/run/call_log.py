@@ -21,6 +21,7 @@ from ...effects.finding import text_for_model
 from ...store import Transaction
 from ...store.journal import Journal
 from ...tools.base import CallAuthorization, ToolResult
+from ...tools.registry import ResolvedCall
 from ..log import RunLog
 from .tool_environment import ToolEnvironment
 
@@ -35,6 +36,8 @@ class CallRecord:
     """A tool call from its request to its outcome."""
 
     call: ToolCall
+    resolved: ResolvedCall | CoworkError
+    """Why it cannot be made, if it cannot."""
     id: str = field(default_factory=partial(new_id, "call"))
     clearance: CallAuthorization = field(default_factory=CallAuthorization)
     """What was decided, once it was."""

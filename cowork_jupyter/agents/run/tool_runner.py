@@ -26,7 +26,8 @@ from ...domain.replies import Question, ToolCall
 from ...effects.finding import text_for_model
 from ...policy.calls import paths_of
 from ...policy.visible import decode_hidden_characters
-from ...tools.base import SCRATCH, Tool, ToolContext, ToolParameters, ToolResult
+from ...tools.base import SCRATCH, Tool, ToolContext, ToolResult
+from ...tools.registry import ResolvedCall
 from ...workspace import fingerprint
 from ..log import RunLog
 from .call_log import CallLog, CallRecord, LiveOutput
@@ -64,7 +65,7 @@ class ToolRunner:
         """Run the calls of one turn in their order; neighbours that only look, or that wait for
         each other themselves, concurrently.
         """
-        records = [CallRecord(self._with_where(self._with_real_path(call))) for call in calls]
+        records = list(map(self._record, calls))
         self._calls.begin(records)
         try:
             if len(records) > 1 and not all(self._only_looks(record.call) for record in records):
@@ -83,6 +84,14 @@ class ToolRunner:
                     self._calls.fail(record, stopped)
             raise
         return records
+
+    def _record(self, call: ToolCall) -> CallRecord:
+        call = self._with_where(self._with_real_path(call))
+        try:
+            resolved = self.tools.registry.resolve(call.tool, self.log.role, call.parameters)
+        except CoworkError as error:
+            return CallRecord(call, error)
+        return CallRecord(call, resolved)
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
         """Map a path that the model read with hidden characters spelled out to the real file."""
@@ -125,14 +134,12 @@ class ToolRunner:
 
     async def _announce(self, records: Sequence[CallRecord]) -> None:
         """Show the user everything that this turn will ask. Invalid calls ask nothing."""
-        asking: list[tuple[str, Tool, ToolParameters]] = []
-        for record in records:
-            with suppress(CoworkError):
-                asking.append((record.id, *self._resolve(record.call)))
+        asking = {
+            record.id: record.resolved
+            for record in records
+            if isinstance(record.resolved, ResolvedCall)
+        }
         await self.tools.gate.announce(asking, self.log, self.step)
-
-    def _resolve(self, call: ToolCall) -> tuple[Tool, ToolParameters]:
-        return self.tools.registry.resolve(call.tool, self.log.role, call.parameters)
 
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
@@ -163,10 +170,10 @@ class ToolRunner:
         """Decide, take a checkpoint, run, record: the way of every call."""
         call = record.call
         try:
-            tool = await self._clear(record)
+            resolved = await self._clear(record)
             record.began = time.monotonic()
-            async with self._checkpoint(call, tool):
-                result = await self._call(record, tool)
+            async with self._checkpoint(call, resolved.tool):
+                result = await self._call(record, resolved)
         except CoworkError as error:
             self._calls.fail(record, error)
             if isinstance(error, Interrupted):
@@ -180,22 +187,19 @@ class ToolRunner:
             record.figures = await self._figures_in(result)
             self._calls.succeed(record, result)
 
-    async def _clear(self, record: CallRecord) -> Tool:
-        """Check the ceiling and the parameters, then have the gate decide. Raises CoworkError."""
-        try:
-            tool, parameters = self._resolve(record.call)
-        except Forbidden:
-            self._calls.deny(record)
-            raise
-        gate = self.tools.gate
+    async def _clear(self, record: CallRecord) -> ResolvedCall:
+        """Have the gate decide about a call that is possible. Raises CoworkError."""
+        resolved, gate = record.resolved, self.tools.gate
+        if isinstance(resolved, CoworkError):
+            if isinstance(resolved, Forbidden):
+                self._calls.deny(record)
+            raise resolved
         with self.waiting():
             try:
-                record.clearance = await gate.admit(
-                    record.id, tool, parameters, self.log, self.step
-                )
+                record.clearance = await gate.admit(record.id, resolved, self.log, self.step)
             finally:
                 gate.forget(record.id)
-        return tool
+        return resolved
 
     @asynccontextmanager
     async def _checkpoint(self, call: ToolCall, tool: Tool) -> AsyncIterator[None]:
@@ -207,16 +211,16 @@ class ToolRunner:
                 await stack.enter_async_context(self.tools.recorded_use(use))
             yield
 
-    async def _call(self, record: CallRecord, tool: Tool) -> ToolResult:
+    async def _call(self, record: CallRecord, resolved: ResolvedCall) -> ToolResult:
         """Run the call; the result is masked for whoever asked."""
         call, mask = record.call, self.log.mask
         output = LiveOutput(record.id, self.log, self.listener)
         context = self._context(record, output.add)
-        code = code_to_watch(tool, call.parameters, context)
+        code = code_to_watch(resolved.tool, call.parameters, context)
         watch = watch_call(code, context, self.tools.memory, self.tools.silenced)
         async with watch as record.effects:
             try:
-                result = await self.tools.registry.call(call.tool, call.parameters, context)
+                result = await resolved.run(context)
             finally:
                 output.finish()
         text = "\n".join(filter(None, [result.text, text_for_model(record.effects)]))

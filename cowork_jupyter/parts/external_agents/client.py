@@ -170,13 +170,9 @@ class AcpClient:
         runner = self.runner
         same = equivalent_call(call, runner.tools.workspace)
         if same is not None:
-            tool, parameters = runner.tools.registry.resolve(
-                same.tool, runner.log.role, same.parameters
-            )
+            resolved = runner.tools.registry.resolve(same.tool, runner.log.role, same.parameters)
             with runner.waiting():
-                await runner.tools.gate.admit(
-                    new_id("call"), tool, parameters, runner.log, runner.step
-                )
+                await runner.tools.gate.admit(new_id("call"), resolved, runner.log, runner.step)
             return
         what = call.title or "something"
         check_ceiling(runner.log.role, what, permissions_for(call))

@@ -22,6 +22,7 @@ from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service.wiring import build_service
 from cowork_jupyter.store import PlanRevision, UserRequest
+from cowork_jupyter.tools.registry import ResolvedCall, ToolRegistry
 from tests.scripted import Scripted, ScriptedServer, call, calls, result, text
 
 from .conftest import Bench, make_bench
@@ -81,6 +82,30 @@ async def test_a_request_shows_everything_that_one_must_know(
     assert "+hello" in shown["shown"]["text"]
     assert shown["shown"]["kind"] == "diff"
     assert shown["scopes"] == ["once"], "a name that cannot be shown is not kept"
+
+
+async def test_a_call_is_resolved_once(
+    asking: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve, named = ToolRegistry.resolve, list[str]()
+
+    def counted(registry: ToolRegistry, name: str, *given: Any) -> ResolvedCall:
+        named.append(name)
+        return resolve(registry, name, *given)
+
+    monkeypatch.setattr(ToolRegistry, "resolve", counted)
+    scripted.add(
+        calls(
+            ("read_file", {"path": "a.py"}), ("create_file", {"path": "new.txt", "content": "x"})
+        ),
+        text("Done."),
+    )
+    job_id = asking.start("make it")
+    (request,) = await pending(asking)
+    asking.service.requests.resolve_all([request.id], ALLOW)
+    await ended(asking, job_id)
+    assert (asking.workspace / "new.txt").exists()
+    assert named == ["read_file", "create_file"]
 
 
 async def test_a_denial_reaches_the_model_with_what_the_user_said(
