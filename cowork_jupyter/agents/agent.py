@@ -96,6 +96,11 @@ class AgentFactory:
         day = self.day if self.llm.model.traits.spends_tokens else None
         return JobBudget(job, self.settings, log, self.tools.user, day)
 
+    async def run_job(self, context: Context, job: Job) -> Outcome:
+        """Let the job's agent work on its request."""
+        budget = self.budget(job, job.role)
+        return await self.run(context, job.role, job.id, job.request, budget)
+
     async def run(
         self,
         context: Context,

@@ -193,7 +193,7 @@ class CoworkService:
 
         async def work(started: Job) -> Outcome:
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.run_agent(ready, started.role, started, text)
+            return await self.factory.run_job(ready, started)
 
         called = prompt.name if prompt else ""
         facts: dict[str, bool | str] = {"replan": replan, "skill": skill, "prompt": called}
@@ -254,7 +254,7 @@ class CoworkService:
             if plan is not None:
                 return await self.plans.propose(started, plan, used)
             ready = await self.new_jobs.with_model(context)
-            return await self.plans.run_agent(ready, started.role, started, text)
+            return await self.factory.run_job(ready, started)
 
         return self.new_jobs.start(context, job, work)
 

@@ -162,11 +162,6 @@ class Plans:
             log.event(GuidanceUsed(items=list(used)))
         return Outcome()
 
-    async def run_agent(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
-        return await self.factory.run(
-            context, role, job.id, request, self.factory.budget(job, role)
-        )
-
     def resume(
         self,
         job_id: str,
@@ -195,7 +190,7 @@ class Plans:
         async def work(resumed: Job) -> Outcome:
             if approved:
                 return await self._execute(context, resumed, approved)
-            return await self.run_agent(context, acting, resumed, job.request)
+            return await self.factory.run_job(context, resumed)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
         return self.jobs.restart(job.model_copy(update={"usage": usage, "role": acting}), work)
