@@ -278,9 +278,7 @@ def _is_unconfined(part: CallPart, context: DecisionContext) -> bool:
 def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdict:
     if part.host:
         return _network_verdict(part, context.rules.about(part.rules))
-    candidates = context.rules.about(part.rules)
-    if part.deny_only:
-        candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
+    candidates = _counted(context.rules.about(part.rules), part)
     if part.command:
         # Of hundreds of rules about commands, most begin with other words.
         argvs = (part.command.words, *part.command.nested)
@@ -288,7 +286,10 @@ def _verdict(role: AgentRole, part: CallPart, context: DecisionContext) -> Verdi
         candidates = [
             candidate for candidate in candidates if candidate.is_bare or candidate.head in heads
         ]
-    matching = [rule for rule in candidates if _is_about(rule, part, context.anchors)]
+    near = candidates
+    if part.target and not part.below and not part.command:
+        near = _counted(context.rules.about_path(part.rules, part.target, context.anchors), part)
+    matching = [rule for rule in near if _is_about(rule, part, context.anchors)]
     matching += _about_other_names(candidates, part, context.anchors)
     for rule in _with_effect(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
@@ -423,6 +424,13 @@ def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
     if part.role:
         return rule.is_bare or rule.pattern == part.role
     return rule.is_bare or (bool(part.fingerprint) and rule.pattern == f"={part.fingerprint}")
+
+
+def _counted(rules: list[Rule], part: CallPart) -> list[Rule]:
+    """Those that can change something: nothing has to be allowed where all is allowed."""
+    if not part.deny_only:
+        return rules
+    return [rule for rule in rules if rule.counts_as is not Effect.ALLOW]
 
 
 def _with_effect(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -107,6 +108,11 @@ _relative = lru_cache(maxsize=256)(relative_to)
 """Cached, because one path is matched against hundreds of patterns."""
 
 
+ANCHORS = ("root", "home", "top")
+Place = tuple[str, str]
+"""An anchor, and a path below it."""
+
+
 class PathPattern:
     """Raises ValueError, with the reason, for an invalid pattern."""
 
@@ -126,6 +132,11 @@ class PathPattern:
         self._literal_folder = f"{self._literal}/"
         self._head = "" if "{" in rest else _literal_head(rest)
 
+    @property
+    def place(self) -> Place:
+        """What matches is this path, or below it."""
+        return self._anchor, self._head.rstrip("/") if self._literal is None else self._literal
+
     def literal(self, anchors: AnchorDirs) -> str | None:
         """The one path that it names; None if it may cover others."""
         if self._literal is None:
@@ -144,6 +155,16 @@ class PathPattern:
             return False
         parts = relative.split("/")
         return any(self._glob.matches("/".join(parts[:n])) for n in range(1, len(parts) + 1))
+
+
+def places_of(path: str, anchors: AnchorDirs) -> Iterator[Place]:
+    """The places of all patterns that can match an absolute path."""
+    for anchor in ANCHORS:
+        relative = _relative(path, getattr(anchors, anchor))
+        if relative is not None:
+            yield anchor, ""
+            folders = (end for end, char in enumerate(relative) if char == "/")
+            yield from ((anchor, relative[:end]) for end in (*folders, len(relative)))
 
 
 @lru_cache(maxsize=4096)

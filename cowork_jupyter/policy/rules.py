@@ -20,7 +20,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from .paths import AnchorDirs, PathPattern, Target, pattern_of
+from .paths import AnchorDirs, PathPattern, Place, Target, pattern_of, places_of
 from .shell import ANY_HOST, HOST, analyse, matches_prefix
 from .visible import hides
 
@@ -117,6 +117,7 @@ class RuleSet(Sequence[Rule]):
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._rules = tuple(rules)
         self._found: dict[tuple[str, ...], list[Rule]] = {}
+        self._placed: dict[tuple[str, ...], dict[Place, list[int]]] = {}
 
     def about(self, tools: tuple[str, ...]) -> list[Rule]:
         if tools not in self._found:
@@ -124,6 +125,18 @@ class RuleSet(Sequence[Rule]):
                 rule for rule in self._rules if rule.active and any(map(rule.names, tools))
             ]
         return self._found[tools]
+
+    def about_path(self, tools: tuple[str, ...], target: Target, anchors: AnchorDirs) -> list[Rule]:
+        """Those that can match the path; most of hundreds are about other folders."""
+        rules = self.about(tools)
+        if tools not in self._placed:
+            placed = self._placed[tools] = {}
+            for number, rule in enumerate(rules):
+                place = ("", "") if rule.is_bare else pattern_of(rule.pattern or "").place
+                placed.setdefault(place, []).append(number)
+        index = self._placed[tools]
+        places = {("", ""), *(at for path in target.spellings for at in places_of(path, anchors))}
+        return [rules[number] for number in sorted(n for at in places for n in index.get(at, ()))]
 
     def __getitem__(self, index: Any) -> Any:
         return self._rules[index]

@@ -77,7 +77,7 @@ def decisions() -> Iterator[Row]:
             f"deciding about {name}, 500 rules",
             median_micros(decide),
             "µs",
-            300,
+            250,
             "from the call on",
         )
 

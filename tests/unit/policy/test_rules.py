@@ -10,6 +10,7 @@ from cowork_jupyter.policy.paths import AnchorDirs, Target
 from cowork_jupyter.policy.rules import (
     Effect,
     Rule,
+    RuleSet,
     Scope,
     exact_command,
     matches_command,
@@ -146,3 +147,31 @@ def test_the_same_rule_has_the_same_id_and_another_has_not() -> None:
     assert rule("read_file").id == rule("read_file").id
     assert rule("read_file").id != rule("read_file", Effect.DENY).id
     assert rule("read_file").id != read_rule(Effect.ALLOW, "read_file", Scope.GLOBAL).id
+
+
+_NAMES = st.sampled_from(["a", "b", "ab", "a.csv", "*", "**", "?", "{a,b}", "[ab]", "\\*", ""])
+_PATTERNS = st.builds(
+    lambda start, names: start + "/".join(names),
+    st.sampled_from(["", "/", "./", "~/", "//", "//work/", "//home/ada/"]),
+    st.lists(_NAMES, min_size=1, max_size=4),
+)
+_PATHS = st.builds(
+    lambda root, names: "/".join([root, *names]),
+    st.sampled_from(["/work", "/home/ada", "/home", "/elsewhere"]),
+    st.lists(st.sampled_from(["a", "b", "ab", "a.csv", "*"]), max_size=4),
+)
+
+
+@given(patterns=st.lists(_PATTERNS, max_size=8), link=_PATHS, real=_PATHS)
+def test_looking_rules_up_by_place_leaves_none_out(
+    patterns: list[str], link: str, real: str
+) -> None:
+    rules = RuleSet(
+        rule(f"read_file({pattern})", effect)
+        for pattern in patterns
+        for effect in (Effect.ALLOW, Effect.DENY)
+    )
+    target = Target(link, real)
+    matching = [each for each in rules if matches_path(each, target, GROUNDS)]
+    near = rules.about_path(("read_file",), target, GROUNDS)
+    assert [each for each in near if matches_path(each, target, GROUNDS)] == matching
