@@ -19,7 +19,7 @@ from ..llm.client import LanguageModel
 from ..llm.conversation import VisionSupport
 from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, render_prompt, search_tools
-from ..llm.tokens import TokenCounter
+from ..llm.tokens import TokenCounter, head_of
 from ..roles.catalog import RoleCatalog
 from ..store.journal import Journal
 from ..tools.base import Tool, ToolResult
@@ -27,8 +27,7 @@ from ..tools.registry import ToolRegistry, find_tools_in
 from .delegation import Delegation, delegate_tool
 from .foreign import ForeignServers, NoForeignServers
 from .log import RunLog
-from .mentions.lookup import head_of, look_up
-from .mentions.scope import MentionScope
+from .mention_scope import LookUpMentions, MentionScope, no_mentions
 from .notebook.lookup import describe_notebook_context
 from .pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, describe_tool, request_for
@@ -77,6 +76,7 @@ class AgentFactory:
     pool: WorkerPool = field(default_factory=AsyncioPool)
     foreign: ForeignServers = field(default_factory=NoForeignServers)
     roles: RoleCatalog = field(default_factory=RoleCatalog)
+    look_up_mentions: LookUpMentions = no_mentions
     day: DayAccount | None = None
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
@@ -250,7 +250,8 @@ class _AgentRun:
         scope = replace(scope, follow=self.resources.follow)
         said = message.data if isinstance(message.data, TextData) else TextData()
         # What a server wrote points at nothing: only the user may have things read unasked.
-        found = await look_up(scope, "" if said.prompt else message.text, room, count)
+        text = "" if said.prompt else message.text
+        found = await self.factory.look_up_mentions(scope, text, room, count)
         if said.skill and self._reads_prompt:
             found.guidance = self._skill_text(said.skill, room)
         return found

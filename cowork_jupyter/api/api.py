@@ -16,7 +16,6 @@ from ..service.parts import register_routes
 from . import (  # noqa: F401 (they register themselves)
     api_checkpoints,
     api_expectations,
-    api_mentions,
     api_messages,
     api_models,
     api_notebooks,

@@ -6,20 +6,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.mentions.commands import (
-    Command,
-    FollowSkill,
-    InRole,
-    RunWorkflow,
-    SendPrompt,
-    fetch_prompt,
-    parse_command,
-)
+from ..agents.commands import MessageRequest
 from ..agents.run import steering
 from ..domain.cell_commands import Say
 from ..domain.contexts import Initiator, QueuedMessage, RequestOrigin
 from ..domain.errors import Conflict, Forbidden
-from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from .calls import Call, initiator_of
 from .models import (
@@ -68,59 +59,36 @@ async def send_message(call: Call) -> BaseModel:
     """
     body: NewMessage = call.body
     call.service.jobs.refuse_if_busy(call.path["id"])  # first, as a person's cell counts once
-    command = command_of(call, body.content)
+    request = call.service.parse_message(body.content)
     role, context_id = body.role, call.path["id"]
     needed = role.value if role and is_raise(call, context_id, role) else None
     by = await initiator_of(call, lambda name: Say(name, body.content.strip(), needed))
     if role:
         await refuse_raise(call, context_id, role, by)
-    message = await _send(call, body, command, by)
-    assert message.job_id
-    return Accepted(message_id=message.id, job_id=message.job_id)
-
-
-def command_of(call: Call, content: str) -> Command | None:
-    """The command in a message, if it is one."""
-    servers = call.service.factory.foreign.names()
-    guidance = call.service.guidance
-    return parse_command(
-        content,
-        call.service.role_catalog.all(),
-        call.service.workflows.current(),
-        servers,
-        lambda: [skill.name for skill in guidance.skills()],
-    )
-
-
-async def _send(call: Call, body: NewMessage, command: Command | None, by: Initiator) -> Message:
-    service, context_id = call.service, call.path["id"]
-    content, role, skill, prompt = body.content, body.role, "", None
+    await _check_request(call, request, by)
     sets_role = call.caller.kernel_id is None
     origin = RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id, sets_role=sets_role)
-    match command:
-        case RunWorkflow(name, parameters):
-            await refuse_raise(call, context_id, service.workflows.current().named(name).role, by)
-            return service.run_workflow(name, parameters, context_id, call.caller.name, by)
-        case InRole(chosen, text):
-            check_raise(call, chosen, by)
-            content, role = text, chosen
-        case FollowSkill(skill, content):
-            pass
-        case SendPrompt() if by != "person":
-            raise Forbidden(_NOT_BY_CODE, code="needs_person")
-        case SendPrompt():
-            prompt = await fetch_prompt(command, service.factory.foreign)
-    return service.send_message(
+    message = await call.service.send_request(
         context_id,
-        content,
+        request,
         role,
         model=body.model,
         origin=origin,
         replan=body.replan,
-        skill=skill,
         pictures=[picture.part() for picture in body.pictures],
-        prompt=prompt,
     )
+    assert message.job_id
+    return Accepted(message_id=message.id, job_id=message.job_id)
+
+
+async def _check_request(call: Call, request: MessageRequest, by: Initiator) -> None:
+    """Raise Forbidden for what only a person may ask for."""
+    if request.role:
+        check_raise(call, request.role, by)
+    if request.workflow:
+        await refuse_raise(call, call.path["id"], request.workflow.role, by)
+    if request.prompt and by != "person":
+        raise Forbidden(_NOT_BY_CODE, code="needs_person")
 
 
 def is_raise(call: Call, context_id: str, role: AgentRole) -> bool:
@@ -176,7 +144,7 @@ async def list_queue(call: Call) -> BaseModel:
 )
 async def queue_message(call: Call) -> BaseModel:
     """Queue a message while the agent works. It is read before the agent's next turn."""
-    if command_of(call, call.body.content):
+    if call.service.parse_message(call.body.content).is_command:
         why = "A command cannot wait for the next turn. Send it when the run has ended."
         raise Conflict(why, code="command_queued")
     return steering.queue_message(call.service.journal, call.path["id"], call.body.content)

@@ -43,6 +43,10 @@ class Mention(BaseModel):
     """Why it was not given to the agent."""
 
 
+def column_mention(table: str, column: str) -> str:
+    return f"@{table}.{column}" if column.isidentifier() else f'@{table}."{column}"'
+
+
 class ShortfallKind(StrEnum):
     """How a step did less than planned."""
 

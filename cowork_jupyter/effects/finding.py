@@ -7,10 +7,9 @@ from ..domain.effects import DataEffect, DataWarning, TableState
 from ..tools.kernel.state import KernelQuery, KernelTables
 from ..tools.notebook.names import CellNames, names_in
 from .comparing import difference
+from .data_linter import NO_LINTER, DataLinter, TableWarning, WatchedRun
 from .files import FileChange
 from .silenced import Silenced, without_silenced
-from .warnings import warnings_for
-from .warnings.analysis_context import WatchedRun
 
 MAX_EFFECTS = 12
 MAX_WARNINGS = 12
@@ -53,10 +52,13 @@ def unanswered(queries: Iterable[KernelQuery], before: KernelTables) -> list[Ker
 
 
 def effects_of(
-    run: WatchedRun, files: Iterable[FileChange] = (), silenced: Silenced = NOTHING_SILENCED
+    run: WatchedRun,
+    files: Iterable[FileChange] = (),
+    silenced: Silenced = NOTHING_SILENCED,
+    linter: DataLinter = NO_LINTER,
 ) -> list[DataEffect]:
     """Effects on each table and file with their warnings; warnings about no table come last."""
-    warnings = _by_table(run, silenced)
+    warnings = _by_table(linter.warnings(run), run.code, silenced)
     effects = [
         _effect(name, run.before.get(name), run.after.get(name), line, warnings.pop(name, []))
         for name, line in _changed(run)
@@ -124,9 +126,11 @@ def _bounded(state: TableState | None) -> TableState | None:
     return state and state.model_copy(update={"fields": state.fields[:MAX_FIELDS]})
 
 
-def _by_table(run: WatchedRun, silenced: Silenced) -> dict[str, list[DataWarning]]:
+def _by_table(
+    warnings: Iterable[TableWarning], code: str, silenced: Silenced
+) -> dict[str, list[DataWarning]]:
     found: dict[str, list[DataWarning]] = {}
-    for of, warning in warnings_for(run):
-        if without_silenced([warning], run.code, silenced):
+    for of, warning in warnings:
+        if without_silenced([warning], code, silenced):
             found.setdefault(of, []).append(warning)
     return found

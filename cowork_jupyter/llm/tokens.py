@@ -114,3 +114,11 @@ def _without_middle(text: str, keep: int, hint: str) -> str:
     where = lines if "\n" in cut else ""
     note = f"[cut here: {where}{len(cut):,} of {len(text):,} characters. {hint}".rstrip()
     return f"{head}\n{note}]\n{tail}"
+
+
+def head_of(text: str, limit: int, count: Count) -> str:
+    head = text[: limit * 10]
+    while head and count(head) > limit:
+        shorter = head[: int(len(head) * limit / count(head) * 0.95)]
+        head = shorter.rpartition("\n")[0] or shorter
+    return head if len(head) == len(text) or not head else f"{head}\n[only the beginning]"

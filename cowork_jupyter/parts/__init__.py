@@ -7,13 +7,15 @@ To take a part off, delete its folder, its tests (`tests/unit/parts/NAME`) and i
 
 PARTS: dict[str, tuple[str, ...]] = {
     "tables": (),  # tables in files, described and queried by DuckDB
-    "guide": (),  # answers by rules where no model is connected
+    "warnings": (),  # mistakes in code that works on data
+    "guide": ("warnings",),  # answers by rules where no model is connected
     "local_models": (),  # models on this machine, downloaded and served
     "passthrough": (),  # the connected model for other programs, over the OpenAI API
     "dask": ("tables",),  # steps of plans on a Dask cluster
     "instructions": (),  # AGENTS.md and its like; prompts have them in this order
     "skills": (),  # how-tos that agents open when they fit
-    "memory": (),  # what is remembered about a workspace
+    "memory": ("warnings",),  # what is remembered about a workspace
+    "mentions": (),  # what messages point at with @, looked up and completed
     "suggestions": (),  # code or text for one cell, asked for by a gesture
     "mcp": (),  # servers of others: their tools, resources and prompts
     "acp": (),  # editors that drive the agent over the Agent Client Protocol

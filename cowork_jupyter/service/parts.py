@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from ..agents.external import ExternalAgents
     from ..agents.foreign import ForeignServers
     from ..agents.guidance import GuidanceFinder
+    from ..agents.mention_scope import LookUpMentions
     from ..agents.pool import WorkerPool
     from ..domain.contexts import Job
     from ..domain.events import Event
     from ..domain.health import DoctorFinding
     from ..domain.operations import Observe, Operation
     from ..domain.settings import Settings
+    from ..effects.data_linter import DataLinter
     from ..effects.evaluation import MeasureFile
     from ..llm.client import LanguageModel, LocalLanguageModel
     from ..policy.trust import Pins, Trust
@@ -65,6 +67,8 @@ class Part:
     """Names of its tools, which rules may use even where they are not there."""
     measure_file: Callable[[], MeasureFile] | None = None
     """Checks what a plan expects of a file; without it, only simple things of small CSV files."""
+    data_linter: Callable[[], DataLinter] | None = None
+    """Warns of mistakes in code that works on data; without it, effects have no warnings."""
     pools: Mapping[str, Callable[[Settings], WorkerPool]] = field(default_factory=dict)
     """Where steps of plans run, by the value of `Cowork.workers`."""
     built_in_model: Callable[[], LanguageModel] | None = None
@@ -75,6 +79,8 @@ class Part:
     """Of `jupyter cowork`."""
     guidance: Callable[[Settings, Trust], GuidanceFinder] | None = None
     """What agents are told; what a workspace brings must be trusted first."""
+    look_up_mentions: Callable[[], LookUpMentions] | None = None
+    """Gives an agent what a message points at with `@`."""
     on_job_ended: Callable[[Settings, Journal, Job], None] | None = None
     routes: str = ""
     """The module whose import registers endpoints."""
@@ -122,6 +128,13 @@ def measure_file() -> MeasureFile | None:
     return next((load() for load in found if load), None)
 
 
+def data_linter() -> DataLinter:
+    from ..effects.data_linter import NO_LINTER
+
+    found = (part.data_linter for part in installed_parts())
+    return next((load() for load in found if load), NO_LINTER)
+
+
 def built_in_model() -> LanguageModel | None:
     found = (part.built_in_model for part in installed_parts())
     return next((make() for make in found if make), None)
@@ -144,6 +157,13 @@ def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLa
 def guidance_of_parts(settings: Settings, trust: Trust) -> list[GuidanceFinder]:
     found = (part.guidance for part in installed_parts())
     return [make(settings, trust) for make in found if make]
+
+
+def look_up_mentions() -> LookUpMentions:
+    from ..agents.mention_scope import no_mentions
+
+    found = (part.look_up_mentions for part in installed_parts())
+    return next((load() for load in found if load), no_mentions)
 
 
 def register_routes() -> None:

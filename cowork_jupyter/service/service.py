@@ -11,17 +11,17 @@ from typing import Any, TypeVar, Unpack, cast
 
 from ..agents.agent import AgentFactory
 from ..agents.ask.pending_requests import PendingRequests
+from ..agents.commands import (
+    MessageRequest,
+    WrittenPrompt,
+    fetch_prompt,
+    parse_call,
+    parse_message,
+)
 from ..agents.delegation import check_delegation
 from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
 from ..agents.log import RunLog
-from ..agents.mentions.commands import (
-    WrittenPrompt,
-    fetch_prompt,
-    parse_prompt_call,
-    parse_skill_call,
-)
-from ..agents.mentions.completion import Completion
 from ..agents.plan.assumptions import Settlement, settle
 from ..agents.plan.plans import Plans
 from ..agents.plan.reuse import Reuse
@@ -85,7 +85,6 @@ class CoworkService:
     checkpoints: Checkpoints
     factory: AgentFactory
     cell_watch: CellWatch
-    completion: Completion
     connections: Connections
     current_model: CurrentModel
     probe: ModelProbe
@@ -203,23 +202,49 @@ class CoworkService:
         self.rules.set_policy(job.id, rules)
         return message
 
-    async def send_text(
+    def parse_message(self, text: str) -> MessageRequest:
+        """Raises InvalidInput for an unknown command."""
+        return parse_message(
+            text,
+            self.role_catalog.all(),
+            self.workflows.current(),
+            self.factory.foreign.names(),
+            self._skill_names,
+        )
+
+    def parse_call(self, text: str) -> MessageRequest:
+        """The same for hosts where one switches roles and runs workflows otherwise: there all
+        other text is said as it is.
+        """
+        return parse_call(text, self.factory.foreign.names(), self._skill_names())
+
+    def _skill_names(self) -> list[str]:
+        return [skill.name for skill in self.guidance.skills()]
+
+    async def send_request(
         self,
         context_id: str,
-        text: str,
+        request: MessageRequest,
         role: AgentRole | None = None,
         *,
+        replan: bool = False,
         pictures: Sequence[ImagePart] = (),
         **terms: Unpack[JobTerms],
     ) -> Message:
-        """Like `send_message`, for text that may call a skill or a server's prompt, and nothing
-        else.
-        """
-        call = parse_prompt_call(text, self.factory.foreign.names())
-        prompt = await fetch_prompt(call, self.factory.foreign) if call else None
-        skill, said = parse_skill_call(text, self.guidance.skills())
+        """Do what a message asks for, in a new job."""
+        if request.workflow:
+            call, origin = request.workflow, terms.get("origin", BY_PERSON)
+            return self.run_workflow(call.name, call.parameters, context_id, by=origin.by)
+        servers = self.factory.foreign
         return self.send_message(
-            context_id, said, role, skill=skill, pictures=pictures, prompt=prompt, **terms
+            context_id,
+            request.text,
+            request.role or role,
+            replan=replan,
+            skill=request.skill,
+            pictures=pictures,
+            prompt=await fetch_prompt(request.prompt, servers) if request.prompt else None,
+            **terms,
         )
 
     def run_workflow(

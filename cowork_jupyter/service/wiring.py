@@ -17,7 +17,6 @@ from ..agents.ask.pending_requests import AttendedRequests, PendingRequests
 from ..agents.ask.user import Nobody
 from ..agents.guidance import AllGuidance
 from ..agents.jobs import Jobs
-from ..agents.mentions.completion import Completion
 from ..agents.plan.plans import Plans
 from ..agents.plan.reuse import Reuse
 from ..agents.prompting import PromptSources
@@ -60,9 +59,11 @@ from .new_jobs import NewJobs
 from .operation_log import JobWatch, log_operation
 from .parts import (
     ForeignServersNeeds,
+    data_linter,
     external_agents,
     foreign_servers,
     guidance_of_parts,
+    look_up_mentions,
     measure_file,
     pool_for,
     rule_names,
@@ -162,6 +163,7 @@ def build_service(
             kernels=kernels or NoKernels(),
             scratch=scratch,
             silenced=SilencedWarnings(settings.user_settings),
+            linter=data_linter(),
             measure_file=measure_file(),
             observe=observe,
         ),
@@ -170,6 +172,7 @@ def build_service(
         pool=pool,
         foreign=foreign,
         roles=guidance.roles,
+        look_up_mentions=look_up_mentions(),
         day=day,
     )
     plans = Plans(factory, jobs, requests, pool)
@@ -202,7 +205,6 @@ def build_service(
         checkpoints=checkpoints,
         factory=factory,
         cell_watch=CellWatch(factory.tools),
-        completion=Completion(workflows.current, guidance.roles.all, guidance.of_parts.skills),
         connections=connections,
         current_model=model,
         probe=probe,

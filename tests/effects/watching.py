@@ -15,15 +15,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cowork_jupyter.domain.effects import DataWarning
+from cowork_jupyter.effects.data_linter import WatchedRun
 from cowork_jupyter.effects.finding import unanswered
-from cowork_jupyter.effects.warnings import queries_for, warnings_for
-from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
+from cowork_jupyter.parts.warnings.linter import RuleLinter
 from cowork_jupyter.tools.kernel.inside import queries_text
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
 from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 from .notebooks import Notebook
 
+LINTER = RuleLinter()
 SECONDS = 5.0
 """What is tested here is what warnings find, not how fast this machine is."""
 
@@ -67,7 +68,7 @@ def _in_folder() -> Iterator[None]:
 
 def _run(space: dict[str, Any], cell: str, earlier: tuple[str, ...]) -> list[DataWarning]:
     known = _tables(space, [], after=False)
-    queries = queries_for(cell, known.tables, earlier)
+    queries = LINTER.queries(cell, known.tables, earlier)
     before = _tables(space, queries, after=False)
     execute(cell, space)
     after = _tables(space, unanswered(queries, before), after=True)
@@ -83,7 +84,7 @@ def _run(space: dict[str, Any], cell: str, earlier: tuple[str, ...]) -> list[Dat
         replaced=frozenset(changed),
         answers={**before.answers, **after.answers},
     )
-    return [about for _of, about in warnings_for(run)]
+    return [about for _of, about in LINTER.warnings(run)]
 
 
 def execute(cell: str, space: dict[str, Any]) -> None:

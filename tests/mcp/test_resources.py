@@ -23,6 +23,7 @@ from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
 from cowork_jupyter.parts.mcp.foreign import McpForeignServers, servers_in
 from cowork_jupyter.parts.mcp.resource_watch import ResourceWatch
 from cowork_jupyter.parts.mcp_server.guests import guests_of
+from cowork_jupyter.parts.mentions.completion import Completion
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service.service import CoworkService
 from tests.scripted import ScriptedServer, call, text
@@ -347,7 +348,7 @@ async def offered(bench: Bench, typed: str, role: AgentRole = AgentRole.ACTOR) -
     reach = bench.service.factory.mention_scope(log, None)
     async with asyncio.timeout(PATIENCE):
         while True:
-            found = await bench.service.completion.offers(reach, typed, variables=False)
+            found = await bench.service.of(Completion).offers(reach, typed, variables=False)
             if not found.more:
                 return {one.text: one.title for one in found.items}
 
@@ -396,9 +397,8 @@ async def test_a_prompt_is_sent_as_what_the_server_wrote(
     configure(bench, library=library(log))
     (bench.workspace / "a.py").write_text("answer = 42\n")
     scripted.add(text("Done."))
-    message = await bench.service.send_text(
-        bench.context.id, "/library:review 'Der Prozess' kind=long", AgentRole.ACTOR
-    )
+    request = bench.service.parse_call("/library:review 'Der Prozess' kind=long")
+    message = await bench.service.send_request(bench.context.id, request, AgentRole.ACTOR)
     assert message.job_id
     await bench.service.jobs.wait(message.job_id)
     assert asked_for(log) == ["prompt review Der Prozess long"]
@@ -444,7 +444,8 @@ async def test_the_same_for_whoever_sends_a_message_but_code(
 )
 async def test_a_prompt_that_cannot_be_sent(bench: Bench, log: Path, words: str, why: str) -> None:
     configure(bench, library=library(log))
+    request = bench.service.parse_call(words)
     with pytest.raises(CoworkError, match=re.escape(why)):
-        await bench.service.send_text(bench.context.id, words, AgentRole.ACTOR)
+        await bench.service.send_request(bench.context.id, request, AgentRole.ACTOR)
     assert not asked_for(log)
     assert not bench.messages()

@@ -18,7 +18,13 @@ PACKAGE = "cowork_jupyter"
 KEPT = (PACKAGE, "tests", "js", "pyproject.toml")
 MAIN_ROAD = "tests/unit/service/test_main_road.py"
 CORE = "tests/unit"
-WHOLE = ("docs", "test_integrations.py", "test_package.py", "test_reviewed_prompts.py")
+WHOLE = (
+    "docs",
+    "parts/together",
+    "test_integrations.py",
+    "test_package.py",
+    "test_reviewed_prompts.py",
+)
 """Unit tests about the product with all its parts."""
 IMPORT_ALL = f"""
 import importlib, pathlib, {PACKAGE}

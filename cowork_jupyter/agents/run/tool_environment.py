@@ -11,6 +11,7 @@ from typing import Any
 from ...checkpoints import Recorder, ToolUse
 from ...domain.operations import Observe, ignore_operation
 from ...domain.roles import AgentRole
+from ...effects.data_linter import NO_LINTER, DataLinter
 from ...effects.evaluation import ExpectationChecks, MeasureFile, measure_text_file
 from ...effects.memory import KernelMemory
 from ...effects.pinned import PinnedExpectations
@@ -41,6 +42,7 @@ class ToolEnvironment:
     """Run code that can change nothing."""
     memory: KernelMemory = field(default_factory=KernelMemory)
     silenced: SilencedWarnings = NO_SETTINGS
+    linter: DataLinter = NO_LINTER
     measure_file: MeasureFile | None = None
     """Better than by reading a file as text, where a part can."""
     observe: Observe = ignore_operation

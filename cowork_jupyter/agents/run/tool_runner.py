@@ -216,8 +216,8 @@ class ToolRunner:
         call, mask = record.call, self.log.mask
         output = LiveOutput(record.id, self.log, self.listener)
         context = self._context(record, output.add)
-        code = code_to_watch(resolved.tool, call.parameters, context)
-        watch = watch_call(code, context, self.tools.memory, self.tools.silenced)
+        code, tools = code_to_watch(resolved.tool, call.parameters, context), self.tools
+        watch = watch_call(code, context, tools.memory, tools.silenced, tools.linter)
         async with watch as record.effects:
             try:
                 result = await resolved.run(context)

@@ -16,12 +16,11 @@ from typing import Any, TypeVar
 
 from ...domain.effects import DataEffect
 from ...domain.errors import CoworkError, Unavailable
+from ...effects.data_linter import NO_LINTER, DataLinter, WatchedRun
 from ...effects.files import FileChange, FileWatch, folder_of
 from ...effects.finding import effects_of, made_anew, unanswered, watched_run
 from ...effects.memory import KernelMemory, has_run_at_most
 from ...effects.silenced import NO_SETTINGS, SilencedWarnings
-from ...effects.warnings import queries_for
-from ...effects.warnings.analysis_context import WatchedRun
 from ...tools.base import Tool, ToolContext
 from ...tools.kernel.scratch import ScratchCode
 from ...tools.kernel.state import KernelQuery, Kernels, KernelTables, ScratchSetup
@@ -86,6 +85,7 @@ async def watch_call(
     context: ToolContext,
     memory: KernelMemory,
     silenced: SilencedWarnings = NO_SETTINGS,
+    linter: DataLinter = NO_LINTER,
 ) -> AsyncIterator[list[DataEffect]]:
     """Wrap a call: the list has its effects at the end, also if it failed."""
     effects: list[DataEffect] = []
@@ -94,7 +94,7 @@ async def watch_call(
         yield effects
         return
     with memory.running(run.path) as is_alone:
-        watch = _Watch(run, context, memory, silenced, is_alone)
+        watch = _Watch(run, context, memory, silenced, linter, is_alone)
         await watch.begin()
         try:
             yield effects
@@ -110,6 +110,7 @@ class _Watch:
     context: ToolContext
     memory: KernelMemory
     silenced: SilencedWarnings
+    linter: DataLinter
     is_alone: Callable[[], bool]
     _files: FileWatch | None = None
     _before: KernelTables | None = None
@@ -130,7 +131,7 @@ class _Watch:
             _try(self._files_after()), _try(self._tables_after(seconds))
         )
         place = (self.context.workspace, self.run.notebook, self.run.cell_id)
-        seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place))
+        seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place), self.linter)
         found = await _try(asyncio.to_thread(effects_of, *seen))
         facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
         return [effect.model_copy(update=facts) for effect in found or ()]
@@ -154,11 +155,11 @@ class _Watch:
         except CoworkError as error:
             if error.code != "no_kernel":
                 raise
-            self._queries = await asyncio.to_thread(queries_for, self.run.code, {})
+            self._queries = await asyncio.to_thread(self.linter.queries, self.run.code, {})
             return KernelTables({})  # it is started for this run
         self._earlier = self._what_ran(tables)
         about = (self.run.code, tables.tables, self._earlier)
-        self._queries = await asyncio.to_thread(queries_for, *about)
+        self._queries = await asyncio.to_thread(self.linter.queries, *about)
         now = [query for query in self._queries if not query.after]
         asked = await self._tables(kernels, now, LOOKS_BEFORE) if now else tables
         return replace(tables, answers=asked.answers)
@@ -217,7 +218,8 @@ class CellWatch:
         if cell is None or cell.source != source:
             return []
         earlier = memory.earlier(notebook, cell.before.history)
-        queries = await asyncio.to_thread(queries_for, source, cell.before.tables, earlier)
+        about = (source, cell.before.tables, earlier)
+        queries = await asyncio.to_thread(self.tools.linter.queries, *about)
         after = cell.after
         if cell.is_newest:
             seen = await self._answers(notebook, unanswered(queries, cell.before))
@@ -226,7 +228,7 @@ class CellWatch:
                 after = replace(after, answers=seen.answers)
         run = made_anew(watched_run(source, cell.before, after, earlier))
         silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
-        found = await asyncio.to_thread(effects_of, run, (), silenced)
+        found = await asyncio.to_thread(effects_of, run, (), silenced, self.tools.linter)
         facts = {"notebook": notebook, "cell_id": cell_id}
         return [effect.model_copy(update=facts) for effect in found]
 

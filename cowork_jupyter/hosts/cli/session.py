@@ -161,8 +161,9 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         request, service = self._request, self._service
         if plan is None:
-            sent = await service.send_text(
-                context.id, request.text, request.role, policy=request.policy, model=request.model
+            said = service.parse_call(request.text)
+            sent = await service.send_request(
+                context.id, said, request.role, policy=request.policy, model=request.model
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):

@@ -126,7 +126,7 @@ def _mentions(typed: str) -> Iterable[str]:
 
     from IPython.core.getipython import get_ipython
 
-    from ...agents.mentions.syntax import column_text
+    from ...domain.messages import column_mention
     from ...tools.kernel.inside.columns import column_labels, label_text, watched_kind
     from ...tools.kernel.inside.report import names_in
     from .session import session
@@ -138,7 +138,7 @@ def _mentions(typed: str) -> Iterable[str]:
         table = shell.user_ns[name]
         if f"@{name}.".startswith(typed[: len(name) + 2]) and (kind := watched_kind(table)):
             for label in column_labels(table, kind):
-                yield column_text(name, label_text(label))
+                yield column_mention(name, label_text(label))
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"

@@ -142,9 +142,9 @@ class OwnLink:
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         async def start() -> str:
-            sent = await self._service.send_text(
+            sent = await self._service.send_request(
                 context_id,
-                message["content"],
+                self._service.parse_call(message["content"]),
                 self._service.role_catalog.chosen(message["role"]),
                 policy=policy,
                 model=message.get("model"),

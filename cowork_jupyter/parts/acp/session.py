@@ -191,7 +191,8 @@ class AcpSession:
             await self._say_and_end(said, turn)
         else:
             origin = self._origin()
-            await self._service.send_text(self._id, rest.text, origin=origin, pictures=pictures)
+            request = self._service.parse_call(rest.text)
+            await self._service.send_request(self._id, request, origin=origin, pictures=pictures)
 
     def _origin(self) -> RequestOrigin:
         """A message to a planner is about the plan that the client shows."""

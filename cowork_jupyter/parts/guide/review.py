@@ -16,10 +16,10 @@ from ...domain.plurals import count_of
 from ...domain.redaction import KEY_PATTERNS, is_real_key
 from ...domain.replies import Finding, Review
 from ...domain.user_code import as_python, is_request, parse_code
-from ...effects.warnings import warnings_for
-from ...effects.warnings.analysis_context import WatchedRun
+from ...effects.data_linter import WatchedRun
 from ...tools.notebook.dependencies import CellTimes, HiddenFindings, hidden_state, outdated_cells
 from ...tools.notebook.state import CellState
+from ..warnings.linter import RuleLinter
 from . import texts
 from .agent import explain_notebook
 from .file_names import missing_paths, named_paths
@@ -193,7 +193,7 @@ def analysis_remarks(reviewed: ReviewedFile) -> Iterator[ReviewRemark]:
         starts.append(len(lines) + 1)
         cells.append(cell)
         lines += _lines_of(cell, tree)
-    for _of, found in warnings_for(WatchedRun(code="\n".join(lines))):
+    for _of, found in RuleLinter().warnings(WatchedRun(code="\n".join(lines))):
         severity = _SEVERITIES.get(found.code)
         if severity is None or found.line is None:
             continue

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...domain.guidance import GAPS_DROPPED, GAPS_FILLED, GAPS_KEPT, MemoryNote
-from ...effects.warnings.program import DataFlow, read
-from ...effects.warnings.values import Value, constant_of, texts_of
+from ..warnings.program import DataFlow, read
+from ..warnings.values import Value, constant_of, texts_of
 from .wording import NamedFiles, Wording
 
 _READS = re.compile(r"(?:pandas|polars)\.(?:read|scan)_\w+")

@@ -16,7 +16,6 @@ from typing import Any
 
 from ...agents.agent import AgentFactory
 from ...agents.log import RunLog
-from ...agents.mentions.lookup import look_up
 from ...agents.run.history import Mentioned
 from ...agents.run.usage import with_cost
 from ...domain.contexts import Context
@@ -181,8 +180,9 @@ class Suggestions:
     async def _look_up_mentions(
         self, context: Context, request: SuggestionRequest, budget: int
     ) -> Mentioned:
-        scope = self.factory.mention_scope(self._log(context), context.notebook)
-        return await look_up(scope, request.instruction, budget // 2, self.factory.llm.counter)
+        factory, room = self.factory, budget // 2
+        scope = factory.mention_scope(self._log(context), context.notebook)
+        return await factory.look_up_mentions(scope, request.instruction, room, factory.llm.counter)
 
     def _answer_for(self, request: SuggestionRequest) -> CodeAnswer | TextAnswer:
         if request.kind == "explain":

@@ -17,9 +17,8 @@ from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.effects import finding
+from cowork_jupyter.effects.data_linter import WatchedRun
 from cowork_jupyter.effects.memory import KernelMemory
-from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.kernel.state import (
     CellFailure,
@@ -159,17 +158,20 @@ async def test_a_kernel_that_is_started_for_the_run_had_no_tables(
 
 
 async def test_questions_are_asked_on_the_side_where_they_can_be_answered(
-    bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, scripted: ScriptedServer
 ) -> None:
     runs: list[WatchedRun] = []
     warning = DataWarning(code="rows_lost", message="3 rows are lost.", line=1)
 
-    def warnings_for(run: WatchedRun) -> list[tuple[str, DataWarning]]:
-        runs.append(run)
-        return [("orders", warning)]
+    class Linter:
+        def queries(self, *_: object) -> list[KernelQuery]:
+            return [KEYS, LATER, GONE]
 
-    monkeypatch.setattr(watching, "queries_for", lambda *_: [KEYS, LATER, GONE])
-    monkeypatch.setattr(finding, "warnings_for", warnings_for)
+        def warnings(self, run: WatchedRun) -> list[tuple[str, DataWarning]]:
+            runs.append(run)
+            return [("orders", warning)]
+
+    bench.service.factory.tools.linter = Linter()
     answered = KernelTables(
         orders(12).tables, {"orders": "12"}, {KEYS: {"missing": 1}}, ("import x",)
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
 from cowork_jupyter.domain.effects import DataEffect, DataWarning, FieldState, TableState
-from cowork_jupyter.effects import finding
+from cowork_jupyter.effects.data_linter import NoLinter, WatchedRun
 from cowork_jupyter.effects.files import FileChange
 from cowork_jupyter.effects.finding import (
     MAX_EFFECTS,
@@ -16,7 +16,6 @@ from cowork_jupyter.effects.finding import (
     watched_run,
 )
 from cowork_jupyter.effects.silenced import Silenced
-from cowork_jupyter.effects.warnings.analysis_context import WatchedRun
 from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
 
 
@@ -25,12 +24,12 @@ def tables(**rows: int) -> KernelTables:
     return KernelTables(states, {name: f"{name}-{count}" for name, count in rows.items()})
 
 
-@pytest.fixture(autouse=True)
-def warned(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, DataWarning]]:
-    """The warnings that are found."""
-    found: list[tuple[str, DataWarning]] = []
-    monkeypatch.setattr(finding, "warnings_for", lambda _run: found)
-    return found
+class Linter(NoLinter):
+    def __init__(self, *found: tuple[str, DataWarning]) -> None:
+        self._found = found
+
+    def warnings(self, *_: object) -> Sequence[tuple[str, DataWarning]]:
+        return self._found
 
 
 def test_tables_that_came_went_and_changed_those_of_the_code_first() -> None:
@@ -61,13 +60,13 @@ def test_files_come_behind_tables() -> None:
     assert (effect.of, effect.line) == ("file:out.csv", "out.csv: new")
 
 
-def test_warnings_stand_with_their_table_or_alone(warned: list[tuple[str, DataWarning]]) -> None:
-    warned += [
+def test_warnings_stand_with_their_table_or_alone() -> None:
+    linter = Linter(
         ("a", DataWarning(code="rows_lost", message="Rows are lost.", line=3, advice="Keep them.")),
         ("untouched", DataWarning(code="x", message="Odd.")),
         ("", DataWarning(code="no_seed", message="No seed.", line=1)),
-    ]
-    found = effects_of(watched_run("a = 1", tables(a=3), tables(a=2)))
+    )
+    found = effects_of(watched_run("a = 1", tables(a=3), tables(a=2)), linter=linter)
     assert [(one.of, [each.code for each in one.warnings]) for one in found] == [
         ("a", ["rows_lost"]),
         ("", ["x", "no_seed"]),
@@ -80,11 +79,11 @@ def test_warnings_stand_with_their_table_or_alone(warned: list[tuple[str, DataWa
     ]
 
 
-def test_there_is_a_bound_to_all_of_it(warned: list[tuple[str, DataWarning]]) -> None:
-    warned.append(("", DataWarning(code="no_seed", message="No seed.")))
+def test_there_is_a_bound_to_all_of_it() -> None:
+    linter = Linter(("", DataWarning(code="no_seed", message="No seed.")))
     wide = TableState(rows=1, columns=500, fields=[FieldState(name="c", type="x")] * 500)
     after = KernelTables({f"a_table_with_a_long_name_{n}": wide for n in range(40)})
-    found = effects_of(watched_run("", KernelTables({}), after))
+    found = effects_of(watched_run("", KernelTables({}), after), linter=linter)
     assert len(found) == MAX_EFFECTS
     assert found[-1].warnings
     assert found[0].after is not None
@@ -104,11 +103,12 @@ def test_answers_from_both_sides_go_to_the_warnings() -> None:
     assert list(run.earlier) == ["x = 1"]
 
 
-def test_what_is_silenced_is_not_told(warned: list[tuple[str, DataWarning]]) -> None:
-    warned += [("", DataWarning(code=code, message=code, line=2)) for code in ("no_seed", "other")]
+def test_what_is_silenced_is_not_told() -> None:
+    both = [DataWarning(code=code, message=code, line=2) for code in ("no_seed", "other")]
+    linter = Linter(*(("", warning) for warning in both))
 
     def codes(code: str, silenced: Silenced = NOTHING_SILENCED) -> list[str]:
-        found = effects_of(WatchedRun(code), silenced=silenced)
+        found = effects_of(WatchedRun(code), silenced=silenced, linter=linter)
         return [warning.code for effect in found for warning in effect.warnings]
 
     assert codes("x = 1\nsample()") == ["no_seed", "other"]

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from ...domain.plurals import count_of
+from ...effects.data_linter import TableWarning
 from ...tools.kernel.inside.columns import column_facts, text_facts
-from .analysis_context import AnalysisContext, TableWarning, number, warning
+from .analysis_context import AnalysisContext, number, warning
 from .values import Value, constant_of, table_column, texts_of
 
 Facts = Mapping[str, JsonValue]

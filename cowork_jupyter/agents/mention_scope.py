@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ...domain.effects import TableState
-from ...domain.errors import CoworkError, Forbidden, NotFound
-from ...tools.base import ToolResult
-from ...tools.kernel.state import Variable
-from ...tools.notebook.state import NotebookState
-from ...workspace import Kind, Workspace, kind_of
-from ..foreign import ForeignServer, ForeignServers, NoForeignServers
-from ..log import RunLog
-from ..run.tool_environment import ToolEnvironment
+from ..domain.effects import TableState
+from ..domain.errors import CoworkError, Forbidden, NotFound
+from ..llm.tokens import Count
+from ..tools.base import ToolResult
+from ..tools.kernel.state import Variable
+from ..tools.notebook.state import NotebookState
+from ..workspace import Kind, Workspace, kind_of
+from .foreign import ForeignServer, ForeignServers, NoForeignServers
+from .log import RunLog
+from .run.history import Mentioned
+from .run.tool_environment import ToolEnvironment
 
 KERNEL_SECONDS = 1.0
 TABLE_SECONDS = 0.2
@@ -125,3 +127,11 @@ class MentionScope:
             raise Forbidden(f"{role.spec.label} may not use the MCP server '{server.name}'.")
         if self.tools.gate.denied_tools(self.log.context_id, server.rule_names):
             raise Forbidden(f"A rule denies the MCP server '{server.name}'.")
+
+
+LookUpMentions = Callable[[MentionScope, str, int, Count], Awaitable[Mentioned]]
+"""Resolves the mentions of a message, in at most so many tokens. Never raises."""
+
+
+async def no_mentions(*_: object) -> Mentioned:
+    return Mentioned()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, Answer, TableWarning, number, part_text, warning
+from ...effects.data_linter import Answer, TableWarning
+from .analysis_context import AnalysisContext, number, part_text, warning
 from .learning import (
     CROSS_VALIDATES,
     SEARCHES,

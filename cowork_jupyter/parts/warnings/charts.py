@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, TableWarning, number, part_text, share, warning
+from ...effects.data_linter import TableWarning
+from .analysis_context import AnalysisContext, number, part_text, share, warning
 from .values import NO_CONSTANT, Value, column_of, constant_of, table_column, texts_of
 
 _BEGINS = {"figure", "subplots", "show", "close"}

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from cowork_jupyter.agents.mentions.syntax import (
+from cowork_jupyter.domain.messages import column_mention
+from cowork_jupyter.parts.mentions.syntax import (
     MAX_POINTERS,
     Pointer,
-    column_text,
     path_text,
     pointers_in,
 )
@@ -72,8 +72,8 @@ def test_no_text_takes_long(text: str) -> None:
 
 
 def test_what_is_offered_reads_back_as_the_same() -> None:
-    assert column_text("sales", "revenue") == "@sales.revenue"
-    assert column_text("sales", "unit price") == '@sales."unit price"'
+    assert column_mention("sales", "revenue") == "@sales.revenue"
+    assert column_mention("sales", "unit price") == '@sales."unit price"'
     assert path_text("data/sales.csv") == "@data/sales.csv"
     for path in ("my data.csv", "a,b.csv", "error", "data (1).csv", "ends."):
         assert path_text(path) == f'@"{path}"'

@@ -10,17 +10,17 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.mentions import completion
-from cowork_jupyter.agents.mentions.completion import MAX_OFFERS, Gap, find_gap, parse_address, rank
-from cowork_jupyter.agents.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.mentions import completion
+from cowork_jupyter.parts.mentions.completion import MAX_OFFERS, Gap, find_gap, parse_address, rank
+from cowork_jupyter.parts.mentions.targets import CompletionItem, CompletionItems
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import Variables
 from cowork_jupyter.workspace import Workspace
 
 from ....scripted import ScriptedServer
-from ..helpers import bench_with
+from ...agents.helpers import bench_with
 from .test_lookup import NOTEBOOK, Desk, OneKernel
 
 
@@ -52,7 +52,7 @@ async def offered(desk: Desk, typed: str, **more: bool) -> CompletionItems:
     service = desk.bench.service
     log = RunLog(service.journal, desk.bench.context.id, "", AgentRole.PLANNER)
     scope = service.factory.mention_scope(log, NOTEBOOK)
-    return await service.completion.offers(scope, typed, **more)
+    return await service.of(completion.Completion).offers(scope, typed, **more)
 
 
 async def texts(desk: Desk, typed: str, **more: bool) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.mentions import lookup
 from cowork_jupyter.agents.run.steering import queue_message
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.effects import FieldState, TableState
@@ -17,6 +16,7 @@ from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.domain.messages import Mention, TextData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.parts.mentions import lookup
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import (
     KernelQuery,
@@ -29,8 +29,8 @@ from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
 
-from ..conftest import Bench
-from ..helpers import bench_with, ended
+from ...agents.conftest import Bench
+from ...agents.helpers import bench_with, ended
 
 pytestmark = pytest.mark.asyncio
 

@@ -12,18 +12,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ...agents.mention_scope import MentionScope
+from ...agents.run.history import Mentioned
 from ...domain.errors import CoworkError, Forbidden, NotFound
 from ...domain.messages import ImagePart, Mention, MentionKind
 from ...domain.plurals import count_of
 from ...llm.history import IMAGE_TOKENS
-from ...llm.tokens import Count
+from ...llm.tokens import Count, head_of
 from ...tools.documents import close_names
 from ...tools.kernel.state import Variable, no_variable
 from ...tools.notebook.outputs import describe_outputs, pictures_in
 from ...tools.table_facts import table_facts
 from ...tools.text_files import size_text
-from ..run.history import Mentioned
-from .scope import MentionScope
 from .syntax import Pointer, pointers_in
 from .targets import cell_of, cell_title, column_facts, column_title, failure_of, variable_title
 
@@ -37,7 +37,6 @@ _MAX_BYTES = 512 * 1024
 _MAX_LINES = 400
 _CHARACTERS_PER_TOKEN = 4
 _TABLES = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".ndjson", ".sqlite", ".db")
-_CUT = "[only the beginning]"
 T = TypeVar("T")
 
 
@@ -96,14 +95,6 @@ def _add(
     found.pictures += carried.pictures
     mention.tokens = count(text) + len(carried.pictures) * IMAGE_TOKENS
     return count(text)
-
-
-def head_of(text: str, limit: int, count: Count) -> str:
-    head = text[: limit * 10]
-    while head and count(head) > limit:
-        shorter = head[: int(len(head) * limit / count(head) * 0.95)]
-        head = shorter.rpartition("\n")[0] or shorter
-    return head if len(head) == len(text) or not head else f"{head}\n{_CUT}"
 
 
 @dataclass

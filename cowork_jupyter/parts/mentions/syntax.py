@@ -81,10 +81,6 @@ def _pointer(match: re.Match[str]) -> Pointer:
     return Pointer(written, "name", name)
 
 
-def column_text(table: str, column: str) -> str:
-    return f"@{table}.{column}" if column.isidentifier() else f'@{table}."{column}"'
-
-
 def path_text(path: str) -> str:
     """How a file is mentioned, or a folder, whose path ends with a slash."""
     pointer = f"@{path}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from ...domain.effects import TableState
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, TableWarning, warning
+from ...effects.data_linter import TableWarning
+from .analysis_context import AnalysisContext, warning
 from .program import DataFlow
 from .values import Value, column_of, table_column, texts_of
 

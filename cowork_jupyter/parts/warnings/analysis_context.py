@@ -6,32 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import JsonValue
-
 from ...domain.effects import DataWarning, TableState
 from ...domain.plurals import count_of
+from ...effects.data_linter import Answer, TableWarning, WatchedRun
 from ...tools.kernel.state import KernelQuery
 from .program import DataFlow
 from .rows import Locator, Rows, at_one_time
 from .values import Value
-
-Answer = Mapping[str, JsonValue]
-"""The reply of our code in the kernel; its keys depend on the kind of query."""
-
-
-@dataclass(frozen=True)
-class WatchedRun:
-    code: str
-    earlier: Sequence[str] = ()
-    """What ran in the same kernel before, oldest first."""
-    before: Mapping[str, TableState] = field(default_factory=dict)
-    after: Mapping[str, TableState] = field(default_factory=dict)
-    replaced: frozenset[str] = frozenset()
-    """Names of tables that were rebound, or whose content changed."""
-    answers: Mapping[KernelQuery, Answer] = field(default_factory=dict)
-
-
-TableWarning = tuple[str, DataWarning]
 
 
 @dataclass

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ...domain.effects import TableState
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, Answer, TableWarning, number, share, warning
+from ...effects.data_linter import Answer, TableWarning
+from .analysis_context import AnalysisContext, number, share, warning
 from .rows import Rows, at_one_time
 from .values import Value, column_of, texts_of
 

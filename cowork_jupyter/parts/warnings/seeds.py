@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .analysis_context import AnalysisContext, TableWarning, warning
+from ...effects.data_linter import TableWarning
+from .analysis_context import AnalysisContext, warning
 from .values import Value
 
 _BY_STATE = {

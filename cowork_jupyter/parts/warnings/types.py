@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ...domain.effects import FieldState, TableState
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, TableWarning, number, share, warning
+from ...effects.data_linter import TableWarning
+from .analysis_context import AnalysisContext, number, share, warning
 from .values import Value, column_of, own_expression, table_column
 
 _CONVERTS = {

@@ -1,4 +1,4 @@
-"""Commands: what a message that begins with `/` wants done instead of being said.
+"""What the text of a message asks for; one that begins with `/` may be a command.
 
     /reviewer look at cell 3            in another role
     /write_tests module=sales.py        a workflow with its parameters
@@ -17,96 +17,96 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...domain.errors import InvalidInput, NotFound
-from ...domain.messages import ImagePart
-from ...domain.roles import AgentRole
-from ...workflows import WorkflowRegistry
-from ...workflows.workflow import assigned
-from ..foreign import ForeignServers, Prompt
-from ..guidance import KnownSkill
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.messages import ImagePart
+from ..domain.roles import AgentRole
+from ..workflows import WorkflowRegistry
+from ..workflows.workflow import assigned
+from .foreign import ForeignServers, Prompt
 
 _COMMAND = re.compile(r"/(?P<name>[\w-]{1,80})(?::(?P<prompt>[\w./-]{1,200}))?(?:\s+|$)")
 
 
 @dataclass(frozen=True)
-class InRole:
-    role: AgentRole
-    text: str
-
-
-@dataclass(frozen=True)
-class RunWorkflow:
+class WorkflowCall:
     name: str
     parameters: dict[str, Any]
+    role: AgentRole
+    """Who works on it."""
 
 
 @dataclass(frozen=True)
-class FollowSkill:
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class SendPrompt:
+class PromptCall:
     server: str
     prompt: str
     words: tuple[str, ...] = ()
     """Its arguments: `name=value`, or values in their order."""
 
 
-Command = InRole | RunWorkflow | FollowSkill | SendPrompt
+@dataclass(frozen=True)
+class MessageRequest:
+    """What a message asks for; at most one of these, or that its text is said."""
+
+    text: str
+    role: AgentRole | None = None
+    skill: str = ""
+    prompt: PromptCall | None = None
+    workflow: WorkflowCall | None = None
+
+    @property
+    def is_command(self) -> bool:
+        return bool(self.role or self.skill or self.prompt or self.workflow)
 
 
-def parse_command(
+def parse_message(
     text: str,
     roles: Sequence[AgentRole],
     workflows: WorkflowRegistry,
     servers: Collection[str],
     skills: Callable[[], Collection[str]] = tuple,
-) -> Command | None:
-    """The command in a message; None if it is plain text. Raises InvalidInput for an unknown name,
-    which must not reach a model.
-    """
+) -> MessageRequest:
+    """Raises InvalidInput for an unknown command, which must not reach a model."""
     match = _COMMAND.match(text)
     if match is None:
-        return None
+        return MessageRequest(text)
     name, prompt, rest = match["name"], match["prompt"], text[match.end() :].strip()
     if prompt is not None:
         if name not in servers:
             raise _unknown(f"{name}:{prompt}", (f"{server}:{prompt}" for server in servers))
-        return SendPrompt(name, prompt, tuple(_split(rest, f"{name}:{prompt}")))
+        return _prompt_request(text, name, prompt, rest)
     role = next((candidate for candidate in roles if candidate.value == name), None)
     if role:
-        return InRole(role, _require_text(rest, name))
+        return MessageRequest(_require_text(rest, name), role=role)
     if name in workflows:
-        schema = workflows[name].schema
-        return RunWorkflow(name, assigned(schema, _split(rest, name)))
+        workflow = workflows[name]
+        given = assigned(workflow.schema, _split(rest, name))
+        return MessageRequest(text, workflow=WorkflowCall(name, given, workflow.role))
     known = skills()
     if name in known:
-        return FollowSkill(name, _require_text(rest, name))
+        return MessageRequest(_require_text(rest, name), skill=name)
     raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
 
 
-def parse_prompt_call(text: str, servers: Collection[str]) -> SendPrompt | None:
+def parse_call(text: str, servers: Collection[str], skills: Iterable[str]) -> MessageRequest:
+    """The same where a server's prompts and skills are the only commands, and all else is said."""
     match = _COMMAND.match(text)
-    if match is None or not match["prompt"] or match["name"] not in servers:
-        return None
-    words = _split(text[match.end() :], f"{match['name']}:{match['prompt']}")
-    return SendPrompt(match["name"], match["prompt"], tuple(words))
+    if match is None:
+        return MessageRequest(text)
+    name, prompt, rest = match["name"], match["prompt"], text[match.end() :].strip()
+    if prompt is not None:
+        is_known = name in servers
+        return _prompt_request(text, name, prompt, rest) if is_known else MessageRequest(text)
+    return MessageRequest(rest, skill=name) if rest and name in skills else MessageRequest(text)
+
+
+def _prompt_request(text: str, server: str, prompt: str, rest: str) -> MessageRequest:
+    words = tuple(_split(rest, f"{server}:{prompt}"))
+    return MessageRequest(text, prompt=PromptCall(server, prompt, words))
 
 
 def is_callable(name: str) -> bool:
     """Whether a command of this name would be parsed as one."""
     return bool(_COMMAND.fullmatch(f"/{name}"))
-
-
-def parse_skill_call(text: str, skills: Iterable[KnownSkill]) -> tuple[str, str]:
-    """The skill that a text begins with, and the rest; for where there are no other commands."""
-    match = _COMMAND.match(text)
-    rest = text[match.end() :].strip() if match else ""
-    if match and rest and match["name"] in (skill.name for skill in skills):
-        return match["name"], rest
-    return "", text
 
 
 def _require_text(rest: str, name: str) -> str:
@@ -137,7 +137,7 @@ class WrittenPrompt:
     pictures: tuple[ImagePart, ...] = ()
 
 
-async def fetch_prompt(command: SendPrompt, servers: ForeignServers) -> WrittenPrompt:
+async def fetch_prompt(command: PromptCall, servers: ForeignServers) -> WrittenPrompt:
     """Get the prompt from the server; an error says how to write the arguments."""
     server = servers.server(command.server)
     name = f"{command.server}:{command.prompt}"

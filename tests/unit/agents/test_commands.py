@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.agents.foreign import Prompt, PromptArgument
-from cowork_jupyter.agents.guidance import KnownSkill
-from cowork_jupyter.agents.mentions.commands import (
-    FollowSkill,
-    InRole,
-    RunWorkflow,
-    SendPrompt,
+from cowork_jupyter.agents.commands import (
+    MessageRequest,
+    PromptCall,
+    WorkflowCall,
     is_callable,
-    parse_command,
-    parse_prompt_call,
-    parse_skill_call,
+    parse_call,
+    parse_message,
     prompt_arguments,
 )
+from cowork_jupyter.agents.foreign import Prompt, PromptArgument
 from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.workflows import WorkflowRegistry
@@ -29,22 +26,25 @@ def workflows() -> WorkflowRegistry:
 
 
 def test_a_role_a_workflow_and_a_prompt(workflows: WorkflowRegistry) -> None:
-    assert parse_command("/reviewer look at\ncell 3", list(AgentRole), workflows, []) == InRole(
-        AgentRole.REVIEWER, "look at\ncell 3"
-    )
-    given = parse_command('/write_tests module="a b.py"', list(AgentRole), workflows, [])
-    assert given == RunWorkflow("write_tests", {"module": "a b.py"})
-    asked = parse_command(
-        "/github:review number=3 kind='a b'", list(AgentRole), workflows, ["github"]
-    )
-    assert asked == SendPrompt("github", "review", ("number=3", "kind=a b"))
+    said = parse_message("/reviewer look at\ncell 3", list(AgentRole), workflows, [])
+    assert said == MessageRequest("look at\ncell 3", role=AgentRole.REVIEWER)
+    text = '/write_tests module="a b.py"'
+    call = WorkflowCall("write_tests", {"module": "a b.py"}, AgentRole.PLANNER)
+    said = parse_message(text, list(AgentRole), workflows, [])
+    assert said == MessageRequest(text, workflow=call)
+    text = "/github:review number=3 kind='a b'"
+    said = parse_message(text, list(AgentRole), workflows, ["github"])
+    assert said.prompt == PromptCall("github", "review", ("number=3", "kind=a b"))
+    assert said.is_command
 
 
 @pytest.mark.parametrize(
     "text", ["/data/x is empty", "plot a/b", " /reviewer", "/", "// no", "/a.csv", "1/2", "/x,"]
 )
 def test_paths_and_other_slashes_are_plain(workflows: WorkflowRegistry, text: str) -> None:
-    assert parse_command(text, list(AgentRole), workflows, []) is None
+    said = parse_message(text, list(AgentRole), workflows, [])
+    assert said == MessageRequest(text)
+    assert not said.is_command
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,19 @@ def test_what_is_wrong_is_said(
     workflows: WorkflowRegistry, text: str, code: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message.replace(".", r"\.")) as caught:
-        parse_command(text, list(AgentRole), workflows, ["github"])
+        parse_message(text, list(AgentRole), workflows, ["github"])
     assert caught.value.code == code
 
 
 def test_a_skill(workflows: WorkflowRegistry) -> None:
     skills = lambda: ["joins", "reviewer"]  # noqa: E731
-    assert parse_command(
-        "/joins add\ncities", list(AgentRole), workflows, [], skills
-    ) == FollowSkill("joins", "add\ncities")
-    assert isinstance(
-        parse_command("/reviewer look", list(AgentRole), workflows, [], skills), InRole
-    )
+    said = parse_message("/joins add\ncities", list(AgentRole), workflows, [], skills)
+    assert said == MessageRequest("add\ncities", skill="joins")
+    assert parse_message("/reviewer look", list(AgentRole), workflows, [], skills).role
     with pytest.raises(InvalidInput, match="Write what you want after /joins"):
-        parse_command("/joins", list(AgentRole), workflows, [], skills)
+        parse_message("/joins", list(AgentRole), workflows, [], skills)
     with pytest.raises(InvalidInput, match="Did you mean /joins"):
-        parse_command("/join cities", list(AgentRole), workflows, [], skills)
+        parse_message("/join cities", list(AgentRole), workflows, [], skills)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +88,8 @@ def test_a_skill(workflows: WorkflowRegistry) -> None:
     ],
 )
 def test_where_there_is_no_other_command(text: str, called: tuple[str, str]) -> None:
-    assert parse_skill_call(text, [KnownSkill("joins", "")]) == called
+    said = parse_call(text, [], ["joins"])
+    assert (said.skill, said.text) == called
 
 
 REVIEW = Prompt(
@@ -136,11 +134,12 @@ def test_what_is_wrong_is_said_with_how_to_write_it(words: list[str], why: str) 
 
 
 def test_a_prompt_where_there_is_no_other_command() -> None:
-    called = SendPrompt("lib", "review", ("a b", "kind=short"))
-    assert parse_prompt_call("/lib:review 'a b' kind=short", ["lib"]) == called
-    assert parse_prompt_call("/lib:review a", ["other"]) is None
-    assert parse_prompt_call("see /lib:review", ["lib"]) is None
-    assert parse_prompt_call("/lib review", ["lib"]) is None
+    text = "/lib:review 'a b' kind=short"
+    call = PromptCall("lib", "review", ("a b", "kind=short"))
+    assert parse_call(text, ["lib"], []) == MessageRequest(text, prompt=call)
+    others = [("/lib:review a", "other"), ("see /lib:review", "lib"), ("/lib review", "lib")]
+    for text, server in others:
+        assert parse_call(text, [server], []) == MessageRequest(text)
 
 
 def test_only_names_that_can_be_typed_are_offered() -> None:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 
 from ...domain.plurals import count_of
-from .analysis_context import AnalysisContext, Answer, TableWarning, number, part_text, warning
+from ...effects.data_linter import Answer, TableWarning
+from .analysis_context import AnalysisContext, number, part_text, warning
 from .values import Condition, Value, column_of, condition_of, constant_of, table_column, texts_of
 
 _ORDERS = ("<", "<=", ">", ">=")

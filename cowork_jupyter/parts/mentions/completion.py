@@ -9,25 +9,23 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Literal
 
+from ...agents.commands import is_callable
+from ...agents.foreign import ForeignServer, Prompt
+from ...agents.mention_scope import MentionScope
 from ...domain.effects import TableState
 from ...domain.errors import CoworkError
-from ...domain.messages import MentionKind
-from ...domain.roles import AgentRole
+from ...domain.messages import MentionKind, column_mention
+from ...service.service import CoworkService
 from ...tools.kernel.state import Variable
 from ...tools.notebook.state import NotebookState
-from ...workflows import WorkflowRegistry
 from ...workspace import IgnoreRules, Workspace, visible_files
-from ..foreign import ForeignServer, Prompt
-from ..guidance import KnownSkill
-from .commands import is_callable
-from .scope import MentionScope
-from .syntax import column_text, path_text
+from .syntax import path_text
 from .targets import (
     CompletionItem,
     CompletionItems,
@@ -146,9 +144,7 @@ class _Kept:
 
 @dataclass
 class Completion:
-    workflows: Callable[[], WorkflowRegistry]
-    roles: Callable[[], Sequence[AgentRole]]
-    skills: Callable[[], Sequence[KnownSkill]] = tuple
+    service: CoworkService
     _kept: dict[tuple[str, str, str], _Kept] = field(default_factory=dict)
 
     async def offers(
@@ -172,7 +168,7 @@ class Completion:
         return CompletionItems(items=items, more=len(done) < len(lookups))
 
     def _roles(self) -> Iterator[CompletionItem]:
-        for role in self.roles():
+        for role in self.service.role_catalog.all():
             yield CompletionItem(text=f"/{role.value}", kind="role", title=role.spec.description)
 
     def _mentions(
@@ -219,11 +215,11 @@ class Completion:
         ]
 
     def _workflows(self) -> Iterator[CompletionItem]:
-        for workflow in self.workflows().values():
+        for workflow in self.service.workflows.current().values():
             yield CompletionItem(text=f"/{workflow.name}", kind="workflow", title=workflow.title)
 
     def _skills(self) -> Iterator[CompletionItem]:
-        for skill in self.skills():
+        for skill in self.service.guidance.skills():
             title = skill.description[:80]
             yield CompletionItem(text=f"/{skill.name}", kind="skill", title=title)
 
@@ -302,7 +298,7 @@ async def _columns(scope: MentionScope) -> list[CompletionItem]:
     known: Mapping[str, TableState] = await scope.tables()
     return [
         CompletionItem(
-            text=column_text(name, column.name), kind="column", title=column_title(column)
+            text=column_mention(name, column.name), kind="column", title=column_title(column)
         )
         for name, state in known.items()
         for column in state.fields

@@ -6,15 +6,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.log import RunLog
-from ..agents.mentions.lookup import MAX_MESSAGE_TOKENS, look_up
-from ..agents.mentions.scope import MentionScope
-from ..agents.mentions.targets import CompletionItems
-from ..domain.messages import Mention
-from ..domain.roles import DEFAULT_ROLE, AgentRole
-from .calls import Call
-from .models import Items, KnownRole, ListedPath, Name, RequestBody, Text
-from .routes import table
+from ...agents.log import RunLog
+from ...agents.mention_scope import MentionScope
+from ...api.calls import Call
+from ...api.models import Items, KnownRole, ListedPath, Name, RequestBody, Text
+from ...api.routes import table
+from ...domain.messages import Mention
+from ...domain.roles import DEFAULT_ROLE, AgentRole
+from .completion import Completion
+from .lookup import MAX_MESSAGE_TOKENS, look_up
+from .targets import CompletionItems
 
 
 class MentionsQuery(RequestBody):
@@ -98,7 +99,7 @@ def _scope(
 
 async def _offers(call: Call, scope: MentionScope) -> CompletionItems:
     query = call.query
-    return await call.service.completion.offers(scope, query.q, variables=query.variables)
+    return await call.service.of(Completion).offers(scope, query.q, variables=query.variables)
 
 
 async def _mentions(call: Call, scope: MentionScope) -> MentionList:

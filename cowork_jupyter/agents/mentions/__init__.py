@@ -1,1 +1,0 @@
-"""What users point at with `@` and call with `/`: completed as they type, looked up when sent."""
