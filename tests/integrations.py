@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cowork_jupyter._version import __version__
 from cowork_jupyter.domain.roles import Permission
-from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS, SERVER, Access
+from cowork_jupyter.parts.mcp_server.connect import CLIENTS, SERVER, Access
 from cowork_jupyter.service.parts import tools_of_parts
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.kernel.scratch import require_notebook

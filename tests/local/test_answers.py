@@ -14,8 +14,7 @@ from cowork_jupyter.agents.prompting import describe_tool
 from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.protocols import ToolSpec, reply_schema, request_arguments
 from cowork_jupyter.llm.structured import FORMATS
-from cowork_jupyter.parts.local_models.model import LocalModel
-from cowork_jupyter.parts.local_models.process import Endpoint
+from cowork_jupyter.parts.local_models.model import Endpoint, LocalModel
 from cowork_jupyter.tools.registry import tools_with_kernels
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

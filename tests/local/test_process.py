@@ -15,8 +15,7 @@ import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.llm.chunks import Chunk, ModelRequest, Restarted, TextChunk
-from cowork_jupyter.parts.local_models.model import LocalModel, LocalServer
-from cowork_jupyter.parts.local_models.process import LOG_LINES
+from cowork_jupyter.parts.local_models.model import LOG_LINES, LocalModel, LocalServer
 
 from .conftest import CONTEXT, PATIENCE, SMALL, is_gone, serving, until
 

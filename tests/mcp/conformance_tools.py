@@ -15,7 +15,7 @@ from tornado.web import RequestHandler
 
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
-from cowork_jupyter.parts.mcp_server import guest_approver
+from cowork_jupyter.parts.mcp_server import guests
 from cowork_jupyter.tools import registry
 from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 
@@ -136,9 +136,7 @@ class Anybody(IdentityProvider):
 def _load_jupyter_server_extension(_app: Any) -> None:
     from cowork_jupyter.parts.mcp_server import protocol
 
-    guest_approver._DRAIN_SECONDS = (
-        60.0  # the suite wants to hear all of them, on a busy machine too
-    )
+    guests._DRAIN_SECONDS = 60.0  # the suite wants to hear all of them, on a busy machine too
     protocol.PATIENCE = 0.5  # and to be given tasks soon
     ours = registry.tools_with_kernels
     registry.tools_with_kernels = lambda more=(), *, confined=True: registry.ToolRegistry(

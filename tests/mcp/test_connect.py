@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS, SERVER
+from cowork_jupyter.parts.mcp_server.connect import CLIENTS, SERVER
 from tests.server.live import TOKEN, LiveServer, live_server
 from tests.unit.hosts.cli.terminals import run_here
 

@@ -17,7 +17,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.parts.mcp import stdio
+from cowork_jupyter.parts.mcp import sdk
 from cowork_jupyter.parts.mcp.connection import McpConnection
 from cowork_jupyter.parts.mcp.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
@@ -104,14 +104,14 @@ async def test_one_that_keeps_dying_is_left_alone_for_a_while(house: House) -> N
 async def test_the_last_words_of_one_that_ends_are_waited_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    overhear = stdio._read_stderr
+    overhear = sdk._read_stderr
 
     async def later(*what: Any) -> None:
         await asyncio.sleep(0.3)
         await overhear(*what)
 
-    monkeypatch.setattr(stdio, "_read_stderr", later)
-    monkeypatch.setattr(stdio, "LAST_LINES", PATIENCE)
+    monkeypatch.setattr(sdk, "_read_stderr", later)
+    monkeypatch.setattr(sdk, "LAST_LINES", PATIENCE)
     house.configure(odd=odd("dead"))
     with pytest.raises(CoworkError, match="exit code 1: I will not start today"):
         await house.servers().connection("odd").client()
@@ -159,7 +159,7 @@ async def test_one_that_greets_without_end_is_no_server(house: House) -> None:
 async def test_nonsense_and_floods_end_the_call_and_hurt_nobody_else(
     house: House, tool: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stdio, "FLOOD_SECONDS", PATIENCE)  # a slow machine floods slowly
+    monkeypatch.setattr(sdk, "FLOOD_SECONDS", PATIENCE)  # a slow machine floods slowly
     servers = await house.ready(odd=odd(timeout=PATIENCE), other=odd())
     failing = asyncio.create_task(failure(house, servers, f"mcp__odd__{tool}"))
     while not failing.done():

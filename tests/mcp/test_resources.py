@@ -20,8 +20,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType, TextData
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.kernel.own_link import KernelHost, dispatch
-from cowork_jupyter.parts.mcp.foreign import McpForeignServers, servers_in
-from cowork_jupyter.parts.mcp.resource_watch import ResourceWatch
+from cowork_jupyter.parts.mcp.foreign import McpForeignServers, ResourceWatch, servers_in
 from cowork_jupyter.parts.mcp_server.guests import guests_of
 from cowork_jupyter.parts.mentions.completion import Completion
 from cowork_jupyter.policy.rules import Effect, Scope

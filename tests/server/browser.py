@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from cowork_jupyter.domain.errors import Conflict, NotFound
-from cowork_jupyter.hosts.server.replacement import join_lines, texts
+from cowork_jupyter.hosts.server.notebooks import join_lines, texts
 from cowork_jupyter.tools.notebook.stored import apply, outputs_of, state_of
 
 

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavai
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.hosts.server import tabs
 from cowork_jupyter.hosts.server.handler import KERNEL_TOKEN_HEADER
-from cowork_jupyter.hosts.server.replacement import join_lines, replacement
+from cowork_jupyter.hosts.server.notebooks import join_lines, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.notebook.stored import parse_notebook, state_of
 from cowork_jupyter.tools.registry import default_tools

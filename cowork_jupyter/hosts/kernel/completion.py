@@ -127,7 +127,8 @@ def _mentions(typed: str) -> Iterable[str]:
     from IPython.core.getipython import get_ipython
 
     from ...domain.messages import column_mention
-    from ...tools.kernel.inside.columns import column_labels, label_text, watched_kind
+    from ...tools.kernel.inside.adapter import label_text
+    from ...tools.kernel.inside.libraries import watched
     from ...tools.kernel.inside.report import names_in
     from .session import session
 
@@ -135,9 +136,9 @@ def _mentions(typed: str) -> Iterable[str]:
     own = names_in(shell.user_ns, shell.user_ns_hidden) if typed[0] == "@" else []
     yield from (f"@{name}" for name in own)
     for name in own:
-        table = shell.user_ns[name]
-        if f"@{name}.".startswith(typed[: len(name) + 2]) and (kind := watched_kind(table)):
-            for label in column_labels(table, kind):
+        is_typed = f"@{name}.".startswith(typed[: len(name) + 2])
+        if is_typed and (table := watched(shell.user_ns[name])):
+            for label in table.labels:
                 yield column_mention(name, label_text(label))
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""

@@ -25,9 +25,8 @@ from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ...domain.expectations import Expectation, Measured
 from ...tools.kernel import inside
 from ...tools.kernel.inside.checks import measure
-from ...tools.kernel.inside.recorded import recorded_cell
 from ...tools.kernel.inside.report import copy_table, report
-from ...tools.kernel.inside.states import table_states
+from ...tools.kernel.inside.states import recorded_cell, table_states
 from ...tools.kernel.outputs import LiveText, Outputs
 from ...tools.kernel.stall_detector import PATIENCE, StallDetector
 from ...tools.kernel.state import (

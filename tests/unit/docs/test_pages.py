@@ -19,7 +19,7 @@ from cowork_jupyter.parts.acp.commands import available
 from cowork_jupyter.parts.external_agents.configured import ConfiguredAgents
 from cowork_jupyter.parts.local_models.model_dir import CATALOGUE
 from cowork_jupyter.parts.mcp.config import read_server
-from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS
+from cowork_jupyter.parts.mcp_server.connect import CLIENTS
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
 from cowork_jupyter.policy.settings_file import check_policy
 from docs.site import ROOT

@@ -20,8 +20,8 @@ from pydantic import JsonValue
 from ..state import KernelQuery
 
 _PARTS = (
-    "plain.py", "values.py", "tables.py", "report.py", "columns.py", "sources.py", "queries.py",
-    "states.py", "recorded.py", "checked_tables.py", "checks.py",
+    "plain.py", "values.py", "adapter.py", "libraries.py", "report.py", "columns.py", "sources.py",
+    "queries.py", "states.py", "checks.py",
 )  # fmt: skip
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE

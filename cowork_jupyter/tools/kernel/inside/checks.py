@@ -12,25 +12,27 @@ import sys
 import time
 from typing import Any
 
-from .checked_tables import (
-    MAX_EXAMPLES,
-    CannotCheck,
-    CheckedArrow,
-    CheckedNumpy,
-    CheckedPandas,
-    CheckedPolars,
-    NoColumn,
-    WrongType,
-)
-from .columns import WATCHED
+from .adapter import MAX_EXAMPLES, ColumnAdapter, TableAdapter
+from .libraries import table_of
 from .plain import is_secret_name, type_name
 from .sources import COMPARISONS
-from .tables import kind_of
 
 CHECK_SECONDS = 50.0
 """After which the remaining checks are reported as unchecked."""
 MAX_EXAMPLE_LENGTH = 40
 MAX_NAMED_COLUMNS = 20_000
+
+
+class CannotCheck(Exception):
+    pass
+
+
+class WrongType(Exception):
+    """What should be numbers is something else."""
+
+
+class NoColumn(Exception):
+    pass
 
 
 def measure(questions: list[dict[str, Any]]) -> str:
@@ -65,47 +67,78 @@ def _measured_table(space: dict[str, Any], question: dict[str, Any]) -> dict[str
     for name in names:
         if name not in space:
             return {"problem": "no_table", "why": name}
-        if kind_of(space[name]) not in WATCHED:
-            raise CannotCheck(name + " is a " + type_name(space[name]) + ", no table")
-    table = checked_table(space[names[0]])
-    check, column = question["check"], question["column"]
+    table, *others = [_checked_table(name, space[name]) for name in names]
+    check, label = question["check"], question["column"]
+    facts: dict[str, Any] = {"rows": table.rows}
     if check == "rows":
-        return {"value": table.rows, "rows": table.rows}
+        return {**facts, "value": table.rows}
     if check == "columns":
-        return {"value": table.names[:MAX_NAMED_COLUMNS], "rows": table.rows}
-    if not column:
-        wrong = table.repeated() if check == "unique" else table.missing()
-        return {"wrong": wrong, "rows": table.rows}
-    values = table.column(column)
-    facts = {"rows": table.rows}
-    if check == "matched":
-        other = checked_table(space[names[1]]).column(question["partner_column"])
-        facts.update(_with_examples(values.unmatched(other), column))
-    else:
-        facts.update(_measured_column(values, question))
-    return facts
+        return {**facts, "value": list(map(str, table.names[:MAX_NAMED_COLUMNS]))}
+    if not label and check == "unique":
+        for column in table.columns():
+            _refuse_objects(column)
+        return {**facts, "wrong": table.repeated()}
+    if not label:
+        return {**facts, "wrong": table.missing()}
+    column = _column(table, label)
+    if not others:
+        return {**facts, **_measured_column(column, question)}
+    partner = _column(others[0], question["partner_column"])
+    _refuse_objects(column)
+    _refuse_objects(partner)
+    return {**facts, **_with_examples(column.unmatched(partner), label)}
 
 
-def _measured_column(values: Any, question: dict[str, Any]) -> dict[str, Any]:
+def _checked_table(name: str, value: Any) -> TableAdapter:
+    table = table_of(value)
+    if table is None:
+        raise CannotCheck(name + " is a " + type_name(value) + ", no table")
+    if table.refusal():
+        raise CannotCheck(table.refusal())
+    return table
+
+
+def _column(table: TableAdapter, name: str) -> ColumnAdapter:
+    names = [name] if table.is_single else list(map(str, table.names))
+    if name not in names:
+        raise NoColumn(name)
+    column = table.column(names.index(name))
+    _refuse_foreign(column)
+    return column
+
+
+def _refuse_foreign(column: ColumnAdapter) -> None:
+    if column.is_foreign:
+        raise CannotCheck("it has a type of its own (" + column.type_text + ")")
+
+
+def _refuse_objects(column: ColumnAdapter) -> None:
+    _refuse_foreign(column)
+    objects = column.objects()
+    if objects:
+        raise CannotCheck(f"the column '{column.values.name}' holds {objects}")
+
+
+def _measured_column(column: ColumnAdapter, question: dict[str, Any]) -> dict[str, Any]:
     check = question["check"]
     if check == "type":
-        return {"value": values.dtype}
+        return {"value": column.type_text}
     if check == "no_missing":
-        return {"wrong": values.missing()}
+        return {"wrong": column.missing()}
     bound = question["value"][0] if type(question["value"]) is list else question["value"]
     is_numeric = check == "sum" or (check == "range" and type(bound) in (int, float))
-    if is_numeric and not values.is_numeric:
-        raise WrongType(values.dtype)
+    if is_numeric and not column.is_numeric:
+        raise WrongType(column.type_text)
     if check == "sum":
-        return {"value": _as_json(values.total())}
-    values.refuse_objects()
+        return {"value": _as_json(column.total())}
+    _refuse_objects(column)
     if check == "unique":
-        return {"wrong": values.repeated()}
+        return {"wrong": column.repeated()}
     if check == "values":
-        count, examples = values.other_than(question["value"], question["op"] == "!=")
-        return _with_examples((count, examples), question["column"])
-    low, high = values.ends()
-    wrong = values.outside(_bounds(question))
+        examples = column.other_than(question["value"], question["op"] == "!=")
+        return _with_examples(examples, question["column"])
+    low, high = column.ends()
+    wrong = column.outside(_bounds(question))
     ends = (
         {} if is_secret_name(question["column"]) else {"low": _as_json(low), "high": _as_json(high)}
     )
@@ -136,14 +169,3 @@ def _as_json(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
     return str(value)[:100]
-
-
-def checked_table(value: Any) -> Any:
-    package = kind_of(value).split(".")[0]
-    return _CHECKED[package](value)
-
-
-_CHECKED = {
-    "pandas": CheckedPandas, "polars": CheckedPolars, "pyarrow": CheckedArrow,
-    "numpy": CheckedNumpy,
-}  # fmt: skip

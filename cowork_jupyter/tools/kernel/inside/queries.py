@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections import Counter
 from typing import Any
 
-from .columns import (
-    MAX_KEY_ROWS,
-    file_columns,
-    path_of,
-    relation,
-    text_facts,
-    time_zone,
-    watched_kind,
-)
-from .sources import INDEX, RowSource, Unanswerable, compared_columns, holds
+from .columns import column_facts, relation, text_facts
+from .libraries import PandasColumn, watched
+from .plain import type_name
+from .sources import INDEX, MAX_KEY_ROWS, RowSource, Unanswerable, compared_columns, holds
 
 _MAX_FEATURES = 60
 _MAX_COMPARED = 5_000
 """Rows in which features are compared with a target."""
 _MAX_CELLS = 400_000
+_MAX_FILE_TEXT = 2_000_000
 _MAX_NUMBER_KEYS = 3_000_000
 """Numeric keys, which pandas compares fast."""
 
@@ -68,38 +64,25 @@ def _large_join(
     space: Any, first: Any, second: Any, on: str, other_on: str
 ) -> dict[str, Any] | None:
     """The same for large pandas tables with one numeric key, without listing all rows."""
-    tables = [space[about["table"]] for about in (first, second)]
-    if not all(watched_kind(table) == "pandas.DataFrame" for table in tables):
+    columns: list[PandasColumn] = []
+    tables = []
+    for about, names in ((first, on), (second, other_on)):
+        table, labels = watched(space[about["table"]]), json.loads(names)
+        if table is None or table.is_single or about["steps"]:
+            return None
+        if not labels or len(labels) != 1 or table.labels.count(labels[0]) != 1:
+            return None
+        column = table.column(table.labels.index(labels[0]))
+        if not isinstance(column, PandasColumn) or len(column) > _MAX_NUMBER_KEYS:
+            return None
+        if not column.is_number or not type_name(column.dtype).startswith("numpy."):
+            return None
+        columns.append(column)
+        tables.append(about["table"])
+    if max(map(len, columns)) <= MAX_KEY_ROWS:
         return None
-    if max(table.shape[0] for table in tables) <= MAX_KEY_ROWS:
-        return None
-    facts: dict[str, Any] = {}
-    counts: dict[str, Any] = {}
-    for side, about, names in (("left", first, on), ("right", second, other_on)):
-        table, labels = space[about["table"]], json.loads(names)
-        if about["steps"] or not labels or len(labels) != 1 or labels[0] not in table.columns:
-            return None
-        column = table[labels[0]]
-        if column.ndim != 1 or type(column.dtype).__module__.split(".")[0] != "numpy":
-            return None
-        if column.dtype.kind not in "iuf" or column.shape[0] > _MAX_NUMBER_KEYS:
-            return None
-        present = column.dropna()
-        counts[side] = present.value_counts()
-        repeated = counts[side][counts[side] > 1]
-        facts.update({
-            side + "_table": about["table"], side + "_rows": len(column),
-            side + "_keys": len(counts[side]), side + "_missing": len(column) - len(present),
-            side + "_repeated": len(repeated),
-            side + "_most": int(repeated.max()) if len(repeated) else 1,
-        })  # fmt: skip
-    for side, other in (("left", "right"), ("right", "left")):
-        lonely = counts[side][~counts[side].index.isin(counts[other].index)]
-        without = facts[side + "_missing"] if not facts[other + "_missing"] else 0
-        facts[side + "_alone"] = int(lonely.sum()) + without
-    both = counts["left"] * counts["right"].reindex(counts["left"].index, fill_value=0)
-    facts["joined"] = int(both.sum()) + facts["left_missing"] * facts["right_missing"]
-    return facts
+    left, right = columns
+    return {"left_table": tables[0], "right_table": tables[1], **left.joined(right)}
 
 
 def _key_facts(source: RowSource, counts: Any) -> dict[str, Any]:
@@ -199,7 +182,7 @@ def _overlap(space: Any, first: str, second: str) -> dict[str, Any]:
     for column in train.columns:
         different = len(set(train.column(column)))
         possible *= different
-        if getattr(train.dtype(column), "kind", "") == "f":
+        if train.original(column).code == "f":
             most_different = max(most_different, different)
     facts = {"rows": len(others), "shared": sum(row in known for row in others)}
     facts.update(distinct=len(known), train=len(rows), most_different=most_different)
@@ -231,7 +214,7 @@ def _order(space: Any, first: str, second: str, base: str, label: str) -> dict[s
 def _time_column(source: RowSource) -> str:
     """The first column of times, else the index."""
     for label in [*source.columns, INDEX]:
-        if getattr(source.dtype(label), "kind", "") == "M":
+        if source.original(label).code == "M":
             return label
     raise Unanswerable
 
@@ -253,7 +236,7 @@ def _days(space: Any, text: str, label: str) -> dict[str, Any]:
     source = RowSource(space, text)
     numpy = sys.modules["numpy"]
     times = [moment for moment in source.column(label) if type(moment) is int]
-    if getattr(source.dtype(label), "kind", "") != "M" or not times:
+    if source.original(label).code != "M" or not times:
         raise Unanswerable
     moments = numpy.array(times, dtype="datetime64[ns]")
     days = (moments.astype("datetime64[D]") - moments.astype("datetime64[M]")).astype(int) + 1
@@ -270,12 +253,28 @@ def _kinds(space: Any, text: str, label: str) -> dict[str, Any]:
 
 
 def _zone(space: Any, text: str) -> dict[str, Any]:
-    return {"zone": time_zone(RowSource(space, text).dtype(INDEX))}
+    return {"zone": RowSource(space, text).original(INDEX).zone}
 
 
 def _file(space: Any, path: str, labels: str) -> dict[str, Any]:
-    found = file_columns(path_of(space, json.loads(path)), json.loads(labels))
-    return {"columns": found}
+    """The columns of a CSV file, from its head."""
+    name = _path(space, json.loads(path))
+    with open(name, encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123
+        lines = file.read(_MAX_FILE_TEXT).splitlines()
+    return {"columns": column_facts(lines, json.loads(labels))}
+
+
+def _path(space: dict[str, Any], parts: list[Any]) -> str:
+    """Resolve a path of the code: texts, and names of `str` or `pathlib` paths."""
+    pathlib = sys.modules["pathlib"]
+    known = [str, pathlib.PosixPath, pathlib.WindowsPath]
+    found = []
+    for part in parts:
+        value = part if type(part) is str else space[part[0]]
+        if type(value) not in known:
+            raise KeyError(part)
+        found.append(str(value))
+    return os.path.join(*found)  # noqa: PTH118
 
 
 def _version(_space: Any, module: str) -> dict[str, Any]:

@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import json
 import operator
-import sys
 from typing import Any
 
-from .columns import (
-    MAX_KEY_ROWS,
-    column_at,
-    column_labels,
-    dtype_of,
-    label_text,
-    shape_of,
-    values_in,
-    watched_kind,
-)
+from .adapter import ColumnAdapter, label_text
+from .libraries import watched
 
+MAX_KEY_ROWS = 300_000
+"""Rows whose values are compared one by one; larger tables are skipped."""
 INDEX = "@index"
 """Stands for the index of pandas where a column is asked for."""
 
@@ -36,16 +29,16 @@ class RowSource:
     def __init__(self, space: dict[str, Any], text: str) -> None:
         about = json.loads(text)
         self.name = about["table"]
-        self.value = space[self.name]
-        self.kind = watched_kind(self.value)
-        if not self.kind or shape_of(self.value)[0] > MAX_KEY_ROWS:
+        table = watched(space[self.name])
+        if table is None or table.rows > MAX_KEY_ROWS:
             raise Unanswerable
-        self.labels = [label_text(label) for label in column_labels(self.value, self.kind)]
+        self.table = table
+        self.labels = [label_text(label) for label in table.labels]
         self._columns: dict[str, list[Any]] = {}
         self._own_names = {label: label for label in self.labels}
         self._index = ""
         """The column that became the index by a step."""
-        self.numbers: Any = range(shape_of(self.value)[0])
+        self.numbers: Any = range(table.rows)
         for step, argument in about["steps"]:
             _STEPS[step](self, argument)
 
@@ -64,32 +57,29 @@ class RowSource:
         columns = [self.column(label) for label in labels or self._own_names]
         return list(zip(*columns)) if columns else []
 
-    def dtype(self, label: str) -> Any:
-        return dtype_of(self._found(label))
-
     @property
     def columns(self) -> list[str]:
         return list(self._own_names)
 
-    def _found(self, label: str) -> Any:
+    def original(self, label: str) -> ColumnAdapter:
+        """The column of the table."""
         if not label and len(self._own_names) == 1:
             label = next(iter(self._own_names))
         if label == INDEX and self._index:
             label = self._index
-        is_pandas = self.kind.startswith("pandas.")
-        is_index = is_pandas and list(self.value.index.names) == [label]
-        if label == INDEX or (label not in self._own_names and is_index):
-            if not is_pandas:
-                raise Unanswerable
-            return self.value.index.to_series()
         own = self._own_names.get(label)
-        if own is None or self.labels.count(own) != 1:
+        if own is None or label == INDEX:
+            column = self.table.index(None if label == INDEX else label)
+        else:
+            is_single = self.labels.count(own) == 1
+            column = self.table.column(self.labels.index(own)) if is_single else None
+        if column is None:
             raise Unanswerable
-        return column_at(self.value, self.kind, self.labels.index(own))
+        return column
 
     def _whole(self, label: str) -> list[Any]:
         if label not in self._columns:
-            values = values_in(self._found(label))
+            values = self.original(label).plain()
             if values is None:
                 raise Unanswerable
             self._columns[label] = values
@@ -155,15 +145,14 @@ def holds(source: RowSource, condition: Any) -> list[bool]:
     if kind == "missing":
         return [value is None for value in values]
     if kind == "in":
-        allowed = {_comparable(source, rest[0], value) for value in rest[1]}
+        allowed = {_constant(source, rest[0], value) for value in rest[1]}
         return [value in allowed for value in values]
     if kind == "text":
         method, wanted = rest[1], rest[2]
         return [type(value) is str and getattr(str, method)(value, wanted) for value in values]
-    wanted = _comparable(source, rest[0], rest[2])
+    wanted = _constant(source, rest[0], rest[2])
     compare = COMPARISONS[rest[1]]
-    polars = source.kind.startswith("polars.")
-    empty = kind == "compare" and rest[1] == "!=" and not polars
+    empty = kind == "compare" and rest[1] == "!=" and source.table.null_differs
     if wanted is None:
         return [empty for _value in values]
     return [empty if value is None else bool(compare(value, wanted)) for value in values]
@@ -188,14 +177,5 @@ def _asked_missing(condition: Any) -> set[str]:
     return set().union(*map(_asked_missing, nested))
 
 
-def _comparable(source: RowSource, label: str, wanted: Any) -> Any:
-    """A constant in the representation of `values_in`: times are integers there."""
-    dtype = source.dtype(label)
-    if type(wanted) is str and getattr(dtype, "kind", "") == "M":
-        pandas = sys.modules["pandas"]
-        moment = pandas.Timestamp(wanted)
-        zone = getattr(dtype, "tz", None)
-        if zone is not None and moment.tzinfo is None:
-            moment = moment.tz_localize(zone)
-        return int(moment.as_unit("ns").value)
-    return wanted
+def _constant(source: RowSource, label: str, wanted: Any) -> Any:
+    return source.original(label).constant(wanted) if type(wanted) is str else wanted

@@ -7,6 +7,7 @@ may use up the time. Large tables are sampled, and marked so.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -14,26 +15,14 @@ import sys
 import time
 from typing import Any
 
-from .columns import (
-    FEW_VALUES,
-    MAX_FIELDS,
-    SHORT_VALUE,
-    column_at,
-    column_labels,
-    dtype_of,
-    every,
-    is_secret_column,
-    label_text,
-    shape_of,
-    time_zone,
-    value_text,
-    values_in,
-    watched_kind,
-)
-from .plain import type_name
+from .adapter import ColumnAdapter, TableAdapter, label_text
+from .libraries import watched
+from .plain import is_secret_name
 from .queries import answers_to
 from .report import names_in, no_warnings
+from .values import value_text
 
+MAX_FIELDS = 60
 MAX_TABLES = 200
 EXACT_CELLS = 1_000_000
 """Cells up to which every one is looked at."""
@@ -46,6 +35,8 @@ MAX_SMALL_FIELDS = 30
 """Columns of small tables that are described however long it takes."""
 _TRACED_ROWS = 50
 SECONDS_FOR_TABLES = 0.1
+MAX_RECORDED = 200
+"""Cells that are kept; after as many that nobody asked about, nobody watches any more."""
 
 
 def table_states(queries: str = "[]", seconds: float = SECONDS_FOR_TABLES) -> str:
@@ -70,177 +61,83 @@ def tables_in(
     space: dict[str, Any], hidden: dict[str, Any], end: float
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The states of tables, and what tells each from others, until our thread's time `end`."""
-    found = {name: space[name] for name in names_in(space, hidden) if watched_kind(space[name])}
+    held = {name: watched(space[name]) for name in names_in(space, hidden)}
     with no_warnings():
-        return _tables_among(found, end)
+        return _tables_among({name: table for name, table in held.items() if table}, end)
 
 
-def _tables_among(found: dict[str, Any], end: float) -> tuple[dict[str, Any], dict[str, str]]:
+def _tables_among(
+    found: dict[str, TableAdapter], end: float
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Small ones first, as they cost least."""
     tables, identities = {}, {}
-    sized = []
     small_fields = 0
-    for name, value in found.items():
-        kind = watched_kind(value)
-        rows, columns = shape_of(value)
-        sized.append((rows * columns, name, value, kind))
-    for size, name, value, kind in sorted(sized, key=lambda entry: entry[:2])[:MAX_TABLES]:
-        rows, columns = shape_of(value)
-        state: dict[str, Any] = {"rows": rows, "columns": columns, "kind": kind}
-        small_fields += columns
+    sized = sorted((table.rows * table.width, name) for name, table in found.items())
+    for size, name in sized[:MAX_TABLES]:
+        table = found[name]
+        state: dict[str, Any] = {"rows": table.rows, "columns": table.width, "kind": table.kind}
+        small_fields += table.width
         is_small = size <= SMALL_CELLS and small_fields <= MAX_SMALL_FIELDS
         own_end = math.inf if is_small else end
         try:
-            identities[name] = f"{id(value)}-{_trace(value, kind)}"
+            identities[name] = f"{id(table.value)}-{_trace(table)}"
             if time.thread_time() < own_end:
-                state.update(_facts(name, value, kind, own_end))
+                state.update(_facts(name, table, own_end))
             else:
                 state["sampled"] = True
         except Exception:  # a running cell may change it concurrently
             state["sampled"] = True
-            identities.setdefault(name, str(id(value)))
+            identities.setdefault(name, str(id(table.value)))
         tables[name] = state
     return tables, identities
 
 
-def _trace(value: Any, kind: str) -> str:
+def _trace(table: TableAdapter) -> str:
     """A digest of a few rows: differs if the content does."""
-    rows, columns = shape_of(value)
-    digest = hashlib.blake2b(f"{rows}×{columns}".encode(), digest_size=8)
-    step = max(1, rows // _TRACED_ROWS)
-    for place, label in enumerate(column_labels(value, kind)[:MAX_FIELDS]):
-        column = column_at(value, kind, place)
-        digest.update(f"{label_text(label)}:{dtype_of(column)};".encode())
-        some = values_in(every(column, step))
+    digest = hashlib.blake2b(f"{table.rows}×{table.width}".encode(), digest_size=8)
+    step = max(1, table.rows // _TRACED_ROWS)
+    for place, label in enumerate(table.labels[:MAX_FIELDS]):
+        column = table.column(place)
+        digest.update(f"{label_text(label)}:{column.type_text};".encode())
+        some = column.every(step).plain()
         if some is not None:
             digest.update("|".join(map(value_text, some[: 2 * _TRACED_ROWS])).encode())
     return digest.hexdigest()
 
 
-def _facts(name: str, value: Any, kind: str, end: float) -> dict[str, Any]:
-    rows, columns = shape_of(value)
-    labels = column_labels(value, kind)[:MAX_FIELDS]
-    exact = rows * min(columns, MAX_FIELDS) <= EXACT_CELLS
-    step = 1 if exact else max(1, rows // SAMPLED_ROWS)
+def _facts(name: str, table: TableAdapter, end: float) -> dict[str, Any]:
+    exact = table.rows * min(table.width, MAX_FIELDS) <= EXACT_CELLS
+    step = 1 if exact else max(1, table.rows // SAMPLED_ROWS)
     fields: list[dict[str, Any]] = []
     late = False
-    for place, label in enumerate(labels):
-        column = column_at(value, kind, place)
+    for place, label in enumerate(table.labels[:MAX_FIELDS]):
+        column = table.column(place)
         late = late or time.thread_time() > end
-        about: dict[str, Any] = {"name": label_text(label)}
+        about: dict[str, Any] = {"name": label_text(label), "type": column.type_text[:100]}
         fields.append(about)
-        dtype = dtype_of(column)
-        if dtype is None:
-            about["type"] = type_name(getattr(column, "dtype", None))
-            continue
-        about["type"] = str(dtype)[:100]
-        zone = time_zone(dtype)
-        if zone:
-            about["zone"] = zone
-        if not late:
-            about.update(_field(every(column, step), is_secret_column(name, label)))
+        if column.zone:
+            about["zone"] = column.zone
+        if not late and not column.is_foreign:
+            secret = is_secret_name(name) or is_secret_name(label)
+            about.update(_field(column.every(step), secret))
     state: dict[str, Any] = {"fields": fields, "sampled": late or step > 1}
-    if not late and rows * columns <= EXACT_DUPLICATES and columns <= MAX_FIELDS:
-        state["duplicates"] = _duplicates(value, kind)
+    is_small = table.rows * table.width <= EXACT_DUPLICATES and table.width <= MAX_FIELDS
+    if not late and is_small:
+        state["duplicates"] = _duplicates(table)
     return state
 
 
-def _field(column: Any, secret: bool) -> dict[str, Any]:
-    library = type_name(column).split(".")[0]
-    facts = {
-        "pandas": _pandas_field, "polars": _polars_field, "pyarrow": _listed_field,
-        "numpy": _numpy_field,
-    }[library](column)  # fmt: skip
-    if secret:
-        return {key: facts[key] for key in ("missing", "distinct") if key in facts}
-    return {key: fact for key, fact in facts.items() if fact is not None}
+def _field(column: ColumnAdapter, secret: bool) -> dict[str, Any]:
+    told = ("missing", "distinct") if secret else None
+    return {
+        key: fact
+        for key, fact in column.facts().items()
+        if fact is not None and (told is None or key in told)
+    }
 
 
-def _pandas_field(column: Any) -> dict[str, Any]:
-    missing = int(column.isna().sum())
-    kind = getattr(column.dtype, "kind", "O")
-    present = column.shape[0] - missing
-    if kind in "iufb":
-        facts = _numbers(column, present) if kind != "b" else {}
-        distinct = int(column.nunique())
-        return {"missing": missing, "distinct": distinct, **facts, **_few(column, kind, distinct)}
-    if kind in "mM":
-        low, high = (str(column.min()), str(column.max())) if present else (None, None)
-        return {"missing": missing, "distinct": int(column.nunique()), "low": low, "high": high}
-    return {**_listed_field(column), "missing": missing}
-
-
-def _numpy_field(array: Any) -> dict[str, Any]:
-    kind = array.dtype.kind
-    if kind not in "iufb":
-        return _listed_field(array) if kind in "OUSMm" else {}
-    missing = int((array != array).sum()) if kind == "f" else 0
-    some = array[array == array] if missing else array
-    numpy = sys.modules["numpy"]
-    facts = _numbers(some, some.size) if kind != "b" else {}
-    return {"missing": missing, "distinct": int(numpy.unique(some).size), **facts}
-
-
-def _polars_field(column: Any) -> dict[str, Any]:
-    dtype = column.dtype
-    missing = int(column.null_count())
-    if type_name(dtype) in ("polars.Object", "polars.List", "polars.Struct", "polars.Array"):
-        return {"missing": missing}
-    present = len(column) - missing
-    distinct = int(column.n_unique()) - (1 if missing else 0)
-    if dtype.is_numeric():
-        return {"missing": missing, "distinct": distinct, **_numbers(column, present)}
-    if dtype.is_temporal():
-        low, high = (str(column.min()), str(column.max())) if present else (None, None)
-        return {"missing": missing, "distinct": distinct, "low": low, "high": high}
-    few = _listed_field(column) if distinct <= FEW_VALUES else {}
-    return {**few, "missing": missing, "distinct": distinct}
-
-
-def _listed_field(column: Any) -> dict[str, Any]:
-    values = values_in(column)
-    if values is None:
-        return {}
-    present = [value for value in values if value is not None]
-    facts: dict[str, Any] = {"missing": len(values) - len(present)}
-    try:
-        kinds = set(present)
-    except TypeError:  # unhashable
-        return facts
-    facts["distinct"] = len(kinds)
-    types = set(map(type, kinds))
-    if types <= {int, float} and present:
-        facts.update(low=_json(min(present)), high=_json(max(present)))
-        facts["total"] = _json(float(sum(present)))
-    elif types == {str} and len(kinds) <= FEW_VALUES and max(map(len, kinds)) <= SHORT_VALUE:
-        facts["values"] = sorted(value_text(kind) for kind in kinds)
-    return facts
-
-
-def _numbers(column: Any, present: int) -> dict[str, Any]:
-    if not present:
-        return {"total": 0.0}
-    low, high, total = column.min(), column.max(), column.sum()
-    return {"low": _json(low), "high": _json(high), "total": _json(float(total))}
-
-
-def _few(column: Any, kind: str, distinct: int) -> dict[str, Any]:
-    """The categories, where numbers stand for some."""
-    if kind != "b" and (kind not in "iu" or distinct > FEW_VALUES):
-        return {}
-    return {"values": sorted(str(value) for value in column.dropna().unique().tolist())}
-
-
-def _json(value: Any) -> Any:
-    plain = value.item() if type(value).__module__ == "numpy" else value
-    if type(plain) is int:
-        return plain if abs(plain) < 2**63 else float(plain)
-    return plain if type(plain) is float and math.isfinite(plain) else None
-
-
-def _duplicates(value: Any, kind: str) -> int | None:
-    places = range(shape_of(value)[1])
-    listed = [values_in(column_at(value, kind, place)) for place in places]
+def _duplicates(table: TableAdapter) -> int | None:
+    listed = [column.plain() for column in table.columns()]
     if not listed or any(column is None for column in listed):
         return None
     try:
@@ -258,3 +155,64 @@ def recent(history: Any) -> list[str]:
         room -= len(code)
         kept.append(code)
     return kept[::-1]
+
+
+class _Recorded:
+    """The tables between cells while a person watches their data.
+
+    A page sends cells without waiting for those before them, so nobody can look in between but we.
+    """
+
+    cells: dict[int, dict[str, Any]] = {}
+    now: dict[str, Any] = {}
+    unasked = 0
+
+
+def record_cells() -> str:
+    """From now on; empty JSON."""
+    events = sys.modules["IPython"].get_ipython().events
+    if _record_cell not in events.callbacks["post_run_cell"]:
+        _Recorded.cells.clear()
+        _Recorded.now = _tables_now()
+        events.register("post_run_cell", _record_cell)
+    _Recorded.unasked = 0
+    return "{}"
+
+
+def recorded_cell(count: int) -> str:
+    """What is known of the cell that ran as `[count]`, as JSON; empty if nothing is."""
+    record_cells()
+    history = sys.modules["IPython"].get_ipython().history_manager.input_hist_parsed
+    cell = _Recorded.cells.get(count)
+    if cell is None or type(history) is not list:
+        return "{}"
+    earlier = {"answers": [], "history": recent(history[:count])}
+    return json.dumps({
+        "source": cell["source"],
+        "before": {**cell["before"], **earlier},
+        "after": {**cell["after"], "answers": [], "history": recent(history[: count + 1])},
+        "is_newest": len(history) == count + 1,
+    })  # fmt: skip
+
+
+def _record_cell(result: Any) -> None:
+    """IPython would show an exception below the user's cell."""
+    before, _Recorded.now = _Recorded.now, {}
+    with contextlib.suppress(Exception):  # then the next cell has nothing to be compared with
+        _Recorded.now = _tables_now()
+        if result.info.store_history and before:
+            cell = {"source": result.info.raw_cell, "before": before, "after": _Recorded.now}
+            _Recorded.cells[result.execution_count] = cell
+    while len(_Recorded.cells) > MAX_RECORDED:
+        del _Recorded.cells[next(iter(_Recorded.cells))]
+    _Recorded.unasked += 1
+    if _Recorded.unasked > MAX_RECORDED:
+        _Recorded.cells.clear()
+        sys.modules["IPython"].get_ipython().events.unregister("post_run_cell", _record_cell)
+
+
+def _tables_now() -> dict[str, Any]:
+    shell = sys.modules["IPython"].get_ipython()
+    end = time.thread_time() + SECONDS_FOR_TABLES
+    tables, identities = tables_in(shell.user_ns, shell.user_ns_hidden, end)
+    return {"tables": tables, "identities": identities}

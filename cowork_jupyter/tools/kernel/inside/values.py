@@ -136,6 +136,11 @@ def members(value: Any, room: TextBudget) -> list[str]:
     return lines
 
 
+def value_text(value: Any) -> str:
+    """A value of a column for people; redacts keys."""
+    return mask_secrets(value) if type(value) is str else brief(value, TextBudget(80), 0)
+
+
 def _text(value: str, room: TextBudget, secret: bool) -> str:
     if secret:
         return HIDDEN

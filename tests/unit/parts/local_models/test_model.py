@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,8 @@ from cowork_jupyter.hosts.cli.doctor_checks import examine
 from cowork_jupyter.hosts.config import Cowork
 from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.failures import UnknownModel
-from cowork_jupyter.parts.local_models.model import LocalModel, LocalServer
+from cowork_jupyter.parts.local_models import model as module
+from cowork_jupyter.parts.local_models.model import LOG_LINES, LocalModel, LocalServer
 
 
 @pytest.fixture
@@ -89,3 +93,129 @@ def test_doctor_names_a_local_model_with_its_file(
     ok, message = finding()
     assert not ok
     assert str(file) in message
+
+
+LIBRARY = """
+import sys
+from types import SimpleNamespace
+
+print("Welcome!")
+
+class CommonParams(SimpleNamespace):
+    def __init__(self):
+        more = {name: SimpleNamespace() for name in ("cpuparams", "cpuparams_batch", "sampling")}
+        super().__init__(model=SimpleNamespace(), **more)
+
+class Server:
+    def __init__(self, params):
+        {body}
+"""
+TALKATIVE = """
+        for number in range(1_000):
+            print(f"0.1 I {number}: {vars(params)}" + 9_000 * "x", file=sys.stderr)
+        self.listening_address = "http://127.0.0.1:9"
+"""
+FAILING = 'raise RuntimeError("no such processor")'
+GROANING = """
+        print("0.1 W never mind", file=sys.stderr)
+        print("0.2 E too little memory", file=sys.stderr)
+        print("0.3 E cannot go on", file=sys.stderr)
+        raise RuntimeError("see above")
+"""
+DYING = "import os; os._exit(3)"
+
+Library = Callable[[str], None]
+
+
+@pytest.fixture
+def trap(file: Path) -> Path:
+    """Named like something that the process imports."""
+    made = file.with_name("json.py")
+    made.write_text("raise SystemExit('taken over')")
+    return made
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """Puts a library where the process finds it, and nobody else."""
+    folder = tmp_path / "library"
+    folder.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+    def put(body: str) -> None:
+        (folder / "xllamacpp.py").write_text(LIBRARY.replace("{body}", body))
+
+    return put
+
+
+@pytest.mark.process
+@pytest.mark.asyncio
+async def test_its_log_is_kept_in_bounds_and_without_the_key(file: Path, library: Library) -> None:
+    library(TALKATIVE)
+    server = LocalServer(file)
+    async with asyncio.timeout(60):
+        endpoint = await server.endpoint()
+        assert (endpoint.base_url, endpoint.model) == ("http://127.0.0.1:9/v1", "small")
+        while not server.log():
+            await asyncio.sleep(0.01)
+    log = server.log()
+    await server.close()
+    assert len(log) <= LOG_LINES
+    assert max(map(len, log)) < 500
+    assert endpoint.api_key not in "".join(log)
+
+
+@pytest.mark.process
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (FAILING, "no such processor"),
+        (GROANING, "too little memory"),
+        (DYING, "its process ended without a message"),
+    ],
+)
+async def test_it_says_why_a_model_cannot_be_loaded(
+    file: Path, library: Library, body: str, cause: str
+) -> None:
+    library(body)
+    server = LocalServer(file)
+    with pytest.raises(Unavailable, match=f"^Could not load the local model small: {cause}.$"):
+        await server.endpoint()
+    assert cause in (server.state().why_not or "")
+    await server.close()
+
+
+@pytest.fixture
+def stillborn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process has ended when anybody looks at it."""
+
+    def start(_folder: Path) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(["false"], stdin=pipe, stdout=pipe, stderr=pipe)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(module, "_start", start)
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("stillborn")
+async def test_a_process_that_ends_at_once_is_no_riddle(file: Path) -> None:
+    server = LocalServer(file)
+    async with asyncio.timeout(60):
+        with pytest.raises(Unavailable, match="its process ended without a message"):
+            await server.endpoint()
+    await server.close()
+
+
+@pytest.mark.process
+@pytest.mark.asyncio
+async def test_what_lies_beside_the_model_is_not_run(
+    file: Path, trap: Path, library: Library
+) -> None:
+    library(FAILING)
+    server = LocalServer(file)
+    with pytest.raises(Unavailable, match="no such processor"):
+        await server.endpoint()
+    await server.close()

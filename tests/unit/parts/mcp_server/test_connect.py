@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jupyter_core.paths import jupyter_runtime_dir
 
-from cowork_jupyter.parts.mcp_server.mcp_clients import CLIENTS
+from cowork_jupyter.parts.mcp_server.connect import CLIENTS
 
 from ...hosts.cli.terminals import run_here
 

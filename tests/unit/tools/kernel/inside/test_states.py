@@ -8,19 +8,22 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import IPython
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from cowork_jupyter.domain.effects import FieldState, TableState
-from cowork_jupyter.tools.kernel.inside import source, tables_expression
+from cowork_jupyter.tools.kernel.inside import source, states, tables_expression
 from cowork_jupyter.tools.kernel.inside.states import table_states_on
-from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables
+from cowork_jupyter.tools.kernel.state import KernelQuery, KernelTables, RecordedCell
 
 
-def states(seconds: float = 5.0, history: Any = None, **space: Any) -> KernelTables:
+def states_of(seconds: float = 5.0, history: Any = None, **space: Any) -> KernelTables:
     text = table_states_on(space, {}, history or [], "[]", seconds)
     return KernelTables.of(json.loads(text, parse_constant=_no_json))
 
@@ -30,7 +33,7 @@ def _no_json(name: str) -> Any:
 
 
 def state(value: Any) -> TableState:
-    return states(table=value).tables["table"]
+    return states_of(table=value).tables["table"]
 
 
 def field(values: Any, name: str = "x") -> FieldState:
@@ -82,7 +85,7 @@ def test_values_that_json_does_not_know_are_left_out() -> None:
 def test_names_that_look_secret_have_no_values() -> None:
     found = field(["abc", "def"], "api_key")
     assert (found.distinct, found.values, found.low) == (2, [], None)
-    table = states(password_list=pd.DataFrame({"n": [1, 2]})).tables["password_list"]
+    table = states_of(password_list=pd.DataFrame({"n": [1, 2]})).tables["password_list"]
     assert (table.fields[0].values, table.fields[0].total) == ([], None)
 
 
@@ -100,7 +103,7 @@ def test_tables_of_other_libraries() -> None:
 
 def test_without_time_all_but_a_few_small_tables_are_described_by_their_shape() -> None:
     wide = pd.DataFrame([range(40)])
-    found = states(0, a=pd.DataFrame({"x": [1, None]}), wide=wide, long=pd.Series(range(2_000)))
+    found = states_of(0, a=pd.DataFrame({"x": [1, None]}), wide=wide, long=pd.Series(range(2_000)))
     assert {name: bool(table.fields) for name, table in found.tables.items()} == {
         "a": True,
         "wide": False,
@@ -110,7 +113,7 @@ def test_without_time_all_but_a_few_small_tables_are_described_by_their_shape() 
 
 
 def test_what_is_no_table_is_left_out() -> None:
-    assert not states(a=[1], b=np.zeros((2, 2, 2)), c=np.float64(1), _d=pd.DataFrame()).tables
+    assert not states_of(a=[1], b=np.zeros((2, 2, 2)), c=np.float64(1), _d=pd.DataFrame()).tables
 
 
 class EvilFrame(pd.DataFrame):  # type: ignore[misc]
@@ -132,7 +135,7 @@ class Evil:
 def test_no_code_of_the_user_runs() -> None:
     evil = np.array([Evil(), None, Evil()], dtype=object)
     space = {"own": EvilFrame({"a": [1]}), "held": pd.DataFrame({"o": evil}), "array": evil}
-    found = states(**space)
+    found = states_of(**space)
     assert set(found.tables) == {"held", "array"}
     assert found.tables["held"].fields[0].missing == 1
     assert found.tables["held"].fields[0].distinct is None
@@ -160,7 +163,7 @@ def test_no_code_of_the_user_runs() -> None:
     ],
 )
 def test_odd_tables_have_their_shape_and_an_identity(table: Any) -> None:
-    found = states(table=table)
+    found = states_of(table=table)
     assert found.tables["table"].rows == table.shape[0]
     assert found.identities["table"]
 
@@ -172,7 +175,7 @@ def test_a_wide_table_is_told_by_its_first_columns() -> None:
 
 def test_a_large_table_is_sampled_and_it_is_said_so() -> None:
     started = time.thread_time()
-    found = states(0.1, big=pd.DataFrame(np.zeros((2_000_000, 3)))).tables["big"]
+    found = states_of(0.1, big=pd.DataFrame(np.zeros((2_000_000, 3)))).tables["big"]
     assert time.thread_time() - started < 1.0
     assert found.sampled
     assert (found.rows, found.fields[0].high) == (2_000_000, 0.0)
@@ -192,10 +195,10 @@ def test_a_large_table_is_sampled_and_it_is_said_so() -> None:
 )
 def test_a_change_in_place_gives_another_identity(change: Callable[[Any], None]) -> None:
     df = pd.DataFrame({"x": range(500), "y": "a"})
-    before = states(df=df).identities
-    assert states(df=df).identities == before
+    before = states_of(df=df).identities
+    assert states_of(df=df).identities == before
     change(df)
-    assert states(df=df).identities != before
+    assert states_of(df=df).identities != before
 
 
 def test_duplicates_are_counted() -> None:
@@ -204,10 +207,10 @@ def test_duplicates_are_counted() -> None:
 
 
 def test_history_is_the_newest_code_that_fits() -> None:
-    assert states(history=["", "a = 1", "b"]).history == ("", "a = 1", "b")
-    assert states(history=["old"] * 150).history == ("old",) * 100
-    assert states(history=["x" * 150_000, "y" * 150_000]).history == ("y" * 150_000,)
-    assert states(history=[3, "a"]).history == ("a",)
+    assert states_of(history=["", "a = 1", "b"]).history == ("", "a = 1", "b")
+    assert states_of(history=["old"] * 150).history == ("old",) * 100
+    assert states_of(history=["x" * 150_000, "y" * 150_000]).history == ("y" * 150_000,)
+    assert states_of(history=[3, "a"]).history == ("a",)
 
 
 def test_it_runs_as_one_text_without_anything_of_ours() -> None:
@@ -224,3 +227,68 @@ def test_a_look_about_what_the_code_leaves_is_not_asked_before() -> None:
     query = KernelQuery("version", ("pandas",), after=True)
     assert "version" not in tables_expression([query], 0.1).split("table_states(")[-1]
     assert "version" in tables_expression([query], 0.1, after=True).split("table_states(")[-1]
+
+
+MAKE = "import pandas as pd\ndf = pd.DataFrame({'x': [1, 2, 3]})"
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
+    shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    states.record_cells()
+    return shell
+
+
+def run(shell: InteractiveShell, code: str) -> int:
+    return shell.run_cell(code, store_history=True).execution_count or 0
+
+
+def rows(count: int) -> tuple[int | None, int | None]:
+    """Of the table before and after a cell."""
+    cell = RecordedCell.of(json.loads(states.recorded_cell(count)))
+    before, after = cell.before.tables.get("df"), cell.after.tables.get("df")
+    return before.rows if before else None, after.rows if after else None
+
+
+def test_each_cell_is_recorded_although_nobody_looks_in_between(shell: InteractiveShell) -> None:
+    counts = [run(shell, code) for code in (MAKE, "df = df[:2]", "1 / 0", "del df")]
+    assert [rows(count) for count in counts] == [(None, 3), (3, 2), (2, 2), (2, None)]
+    cell = RecordedCell.of(json.loads(states.recorded_cell(counts[1])))
+    assert (cell.source, cell.is_newest) == ("df = df[:2]", False)
+    assert cell.before.history[-1:] == (MAKE,)
+    assert cell.after.history[-1:] == ("df = df[:2]",)
+
+
+def test_code_without_a_number_counts_as_what_was_before(shell: InteractiveShell) -> None:
+    run(shell, MAKE)
+    shell.run_cell("df = df[:1]", store_history=False)
+    assert rows(run(shell, "df = df[:0]")) == (1, 0)
+
+
+def test_a_kernel_that_nobody_asks_any_more_stops_recording(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "MAX_RECORDED", 3)
+    counts = [run(shell, f"a = {number}") for number in range(3)]
+    assert json.loads(states.recorded_cell(counts[0])), "asked in time"
+    counts += [run(shell, f"a = {number}") for number in range(4)]
+    assert json.loads(states.recorded_cell(counts[-1])) == {}
+    assert rows(run(shell, MAKE)) == (None, 3), "it was asked again"
+    assert shell.events.callbacks["post_run_cell"].count(states._record_cell) == 1
+
+
+def test_a_table_that_cannot_be_described_shows_nothing_below_the_cell(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("changed while it was read")
+
+    monkeypatch.setattr(states, "tables_in", fails)
+    count = run(shell, "a = 1")
+    assert capsys.readouterr() == ("", "")
+    assert json.loads(states.recorded_cell(count)) == {}
+    monkeypatch.undo()
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    assert json.loads(states.recorded_cell(run(shell, "df = 1"))) == {}, "nothing was before"
+    assert rows(run(shell, MAKE)) == (None, 3)
