@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 
 import pytest
 
@@ -16,7 +18,6 @@ from cowork_jupyter.parts import PARTS
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = "cowork_jupyter"
 KEPT = (PACKAGE, "tests", "js", "pyproject.toml")
-MAIN_ROAD = "tests/unit/service/test_main_road.py"
 CORE = "tests/unit"
 WHOLE = (
     "docs",
@@ -26,15 +27,6 @@ WHOLE = (
     "test_reviewed_prompts.py",
 )
 """Unit tests about the product with all its parts."""
-IMPORT_ALL = f"""
-import importlib, pathlib, {PACKAGE}
-home = pathlib.Path({PACKAGE}.__file__).parent
-assert home.is_relative_to(pathlib.Path.cwd()), home
-for path in sorted(home.rglob("*.py")):
-    names = path.relative_to(home.parent).with_suffix("").parts
-    if "confined" not in names and "inside" not in names and names[-1] != "__main__":
-        importlib.import_module(".".join(names).removesuffix(".__init__"))
-"""
 
 
 def needing(*names: str) -> set[str]:
@@ -65,31 +57,24 @@ def without(folder: Path, parts: set[str]) -> Path:
     return folder
 
 
-def run(folder: Path, *command: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    environment.pop("PYTEST_XDIST_WORKER", None)
-    ended = subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=environment,
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout[-10_000:]
-
-
-def run_tests(folder: Path, *arguments: str) -> None:
-    left_out = [f"--ignore=tests/unit/{name}" for name in WHOLE]
-    run(folder, "-m", "pytest", "-q", "-x", *left_out, *arguments)
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Popen[str]]:
+    command = [sys.executable, str(Path(__file__).with_name("nursery.py"))]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    with Popen(command, env=environment, stdin=PIPE, stdout=PIPE, text=True) as running:
+        yield running
 
 
 @pytest.mark.parametrize("parts", [*PARTS, "all"])
-def test_the_rest_imports_and_goes_the_main_road(tmp_path: Path, parts: str) -> None:
+def test_the_rest_imports_and_goes_the_main_road(
+    tmp_path: Path, nursery: Popen[str], parts: str
+) -> None:
     folder = without(tmp_path, set(PARTS) if parts == "all" else needing(parts))
-    run(folder, "-c", IMPORT_ALL)
-    run_tests(folder, MAIN_ROAD)
+    assert nursery.stdin
+    assert nursery.stdout
+    nursery.stdin.write(f"{folder}\n")
+    nursery.stdin.flush()
+    assert nursery.stdout.readline() == "0\n", (folder / "output.txt").read_text()[-10_000:]
 
 
 @pytest.mark.slow
@@ -97,4 +82,12 @@ def test_the_rest_imports_and_goes_the_main_road(tmp_path: Path, parts: str) -> 
 @pytest.mark.parametrize("parts", [*PARTS, "all"])
 def test_the_tests_of_the_rest_pass(tmp_path: Path, parts: str) -> None:
     folder = without(tmp_path, set(PARTS) if parts == "all" else needing(parts))
-    run_tests(folder, "-m", "not process and not slow", "-n", "2", CORE)
+    left_out = [f"--ignore=tests/unit/{name}" for name in WHOLE]
+    chosen = ["-m", "not process and not slow", "-n", "2", CORE]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-x", *left_out, *chosen]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, check=False, stdout=PIPE, stderr=STDOUT, text=True
+    )
+    assert ended.returncode == 0, ended.stdout[-10_000:]

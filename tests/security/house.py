@@ -98,7 +98,12 @@ class House:
         self.user = Doorman("deny")
         if interactive:
             self.service.factory.tools.gate.approver = self.user
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Go on in a conversation in which nothing was said yet."""
         self.context = self.service.conversations.create().id
+        self.script.clear()
 
     async def restart(self) -> None:
         """End the service and start it on the same data, in the same conversation."""

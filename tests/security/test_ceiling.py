@@ -41,15 +41,13 @@ FORBIDDEN: dict[AgentRole, list[tuple[str, dict[str, Any]]]] = {
 EACH = [(role, tool, given) for role, several in FORBIDDEN.items() for tool, given in several]
 
 
-@pytest.mark.parametrize(("role", "tool", "given"), EACH)
-async def test_a_saved_rule_that_allows_everything(
-    house: House, role: AgentRole, tool: str, given: dict[str, Any]
-) -> None:
+async def test_a_saved_rule_that_allows_everything(house: House) -> None:
     house.allow_everything()
     house.says_yes()
-    result = await house.attempt(tool, role, **given)
-    assert code(result) == "not_permitted"
-    assert not result["error"]["retryable"]
+    for role, tool, given in EACH:
+        result = await house.attempt(tool, role, **given)
+        assert code(result) == "not_permitted", (role, tool)
+        assert not result["error"]["retryable"]
     assert house.user.asked == [], "there is nothing to ask about"
 
 
@@ -150,12 +148,13 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("reply", SPELLINGS.values(), ids=SPELLINGS)
-async def test_a_call_in_another_spelling(house: House, reply: Scripted) -> None:
+async def test_a_call_in_another_spelling(house: House) -> None:
     house.allow_everything()
     house.says_yes()
-    await house.tell(reply, role=AgentRole.PLANNER)
-    assert all(one["tool"] != "delete_file" or not one["ok"] for one in house.results())
+    for spelling, reply in SPELLINGS.items():
+        await house.tell(reply, role=AgentRole.PLANNER)
+        deleted = [one for one in house.results() if one["tool"] == "delete_file"]
+        assert not any(one["ok"] for one in deleted), spelling
     assert house.user.asked == []
 
 
@@ -275,16 +274,15 @@ STEPS = [(role, tool, given) for role, tool, given in EACH if not role.spec.dele
 """Who leads carries out no step."""
 
 
-@pytest.mark.parametrize(("role", "tool", "given"), STEPS)
-async def test_a_step_of_an_approved_plan_in_that_role(
-    house: House, role: AgentRole, tool: str, given: dict[str, Any]
-) -> None:
+async def test_a_step_of_an_approved_plan_in_that_role(house: House) -> None:
     """Neither the approval nor what the step says lifts its role, even if nobody checked it."""
     house.allow_everything()
     house.says_yes()
-    step = {"role": role, "tools_needed": [tool], "files": ["precious.txt", "loot.txt"]}
-    await house.execute(step, replies=[call(tool, **given)])
-    assert code(house.results()[-1]) == "not_permitted"
+    for role, tool, given in STEPS:
+        house.begin_anew()
+        step = {"role": role, "tools_needed": [tool], "files": ["precious.txt", "loot.txt"]}
+        await house.execute(step, replies=[call(tool, **given)])
+        assert code(house.results()[-1]) == "not_permitted", (role, tool)
     assert house.user.asked == [], "there is nothing to ask about"
 
 

@@ -58,9 +58,7 @@ NEEDED = names("""
     .local/share/jupyter/kernels/ir/kernel.json .fonts/a.ttf .config/fontconfig/fonts.conf
     .config/matplotlib/matplotlibrc miniconda3/lib/a nltk_data/a .config/git/ignore
     """)
-ROLES = pytest.mark.parametrize(
-    "role", [AgentRole.ACTOR, AgentRole.TESTER, AgentRole.PLANNER], ids=str
-)
+ROLES = (AgentRole.ACTOR, AgentRole.TESTER, AgentRole.PLANNER)
 
 
 @pytest.fixture
@@ -103,29 +101,26 @@ print("looked")
         await kernels.close()
 
 
-@ROLES
-async def test_credentials_and_histories_cannot_be_read(
-    cage: Cage, home: Path, role: AgentRole
-) -> None:
-    said = await read_as(cage, role, CREDENTIALS)
-    assert "looked" in said
-    assert [name for name in CREDENTIALS if f"{SECRET} {name}" in said] == []
+async def test_credentials_and_histories_cannot_be_read(cage: Cage, home: Path) -> None:
+    for role in ROLES:
+        said = await read_as(cage, role, CREDENTIALS)
+        assert "looked" in said
+        assert [name for name in CREDENTIALS if f"{SECRET} {name}" in said] == [], role
 
 
-@ROLES
-async def test_what_programs_need_can_be_read(cage: Cage, home: Path, role: AgentRole) -> None:
-    said = await read_as(cage, role, NEEDED)
-    assert [name for name in NEEDED if f"needed {name}" not in said] == []
+async def test_what_programs_need_can_be_read(cage: Cage, home: Path) -> None:
+    for role in ROLES:
+        said = await read_as(cage, role, NEEDED)
+        assert [name for name in NEEDED if f"needed {name}" not in said] == [], role
 
 
-@ROLES
-async def test_what_is_put_there_later_cannot_be_read(
-    cage: Cage, home: Path, role: AgentRole
-) -> None:
-    await read_as(cage, role, [])
-    (home / ".new-tool").write_text(f"{SECRET} later")
-    (home / "new.csv").write_text(f"{SECRET} later")
-    assert SECRET not in await read_as(cage, role, [".new-tool", "new.csv"])
+async def test_what_is_put_there_later_cannot_be_read(cage: Cage, home: Path) -> None:
+    for role in ROLES:
+        await read_as(cage, role, [])
+        later = [f".new-tool-{role}", f"new-{role}.csv"]
+        for name in later:
+            (home / name).write_text(f"{SECRET} later")
+        assert SECRET not in await read_as(cage, role, later), role
 
 
 async def test_what_the_user_adds_can_be_read(cage: Cage, home: Path) -> None:

@@ -134,36 +134,6 @@ def test_a_kernel_that_allows_a_call(site: Site) -> None:
     site.cancel(request)
 
 
-def test_a_kernel_that_answers_a_question(site: Site) -> None:
-    context = site.context("commander")
-    job = site.user.post(f"context/{context}/messages", json={"content": "lead"}).json()["job_id"]
-    items = wait(lambda: site.user.get(f"context/{context}/questions").json()["items"])
-    address = f"questions/{items[0]['id']}/answer"
-    assert site.kernel.post(address, json={"value": "allow"}).status_code == 403
-    site.user.post(f"jobs/{job}/cancel")
-
-
-def test_a_kernel_that_makes_rules(site: Site) -> None:
-    for scope in ("session", "workspace", "global"):
-        rule = {"effect": "allow", "rule": "*", "scope": scope}
-        assert site.kernel.post("rules", json=rule).status_code == 403
-    assert site.user.get("rules").json()["items"] == []
-
-
-def test_a_kernel_that_takes_a_rule_back(site: Site) -> None:
-    rule = {"effect": "deny", "rule": "delete_file", "scope": "session"}
-    made = site.user.post("rules", json=rule).json()["id"]
-    assert site.kernel.delete(f"rules/{made}").status_code == 403
-    assert [one["id"] for one in site.user.get("rules").json()["items"]] == [made]
-    site.user.delete(f"rules/{made}")
-
-
-def test_a_kernel_that_trusts_the_folder(site: Site) -> None:
-    body = {"fingerprint": site.user.get("trust").json()["fingerprint"], "trusted": True}
-    assert site.kernel.post("trust", json=body).status_code == 403
-    assert site.kernel.get("trust").status_code == 403
-
-
 def test_a_kernel_that_rewrites_the_plan(site: Site) -> None:
     context = site.context("planner")
     body = {"plan": {"goal": "g", "steps": []}, "revision": 0}
@@ -194,15 +164,6 @@ def test_a_kernel_that_brings_its_own_policy(site: Site) -> None:
         body = {"content": "take it", **more}
         assert site.kernel.post(f"context/{context}/messages", json=body).status_code == 422
     assert site.user.get(f"context/{context}/jobs").json()["items"] == []
-
-
-def test_a_kernel_whose_message_still_asks(site: Site) -> None:
-    context = site.context()
-    sent = site.kernel.post(f"context/{context}/messages", json={"content": "take it"})
-    assert sent.status_code == 202
-    items = wait(lambda: site.user.get(f"context/{context}/permissions").json()["items"])
-    assert items[0]["status"] == "pending"
-    site.cancel(items[0])
 
 
 def test_every_route_that_is_not_for_kernels(site: Site) -> None:

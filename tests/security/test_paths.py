@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scripted import calls
+
 from .cage import SECRET
 from .house import House
 
@@ -68,24 +70,24 @@ def furnish(house: House) -> None:
     house.look()
 
 
-@pytest.mark.parametrize("path", OUT.values(), ids=OUT)
-async def test_a_way_out(house: House, path: str) -> None:
+async def test_a_way_out(house: House) -> None:
     furnish(house)
     house.rule("allow", "*")
-    if path.count("/") < 1000:
-        house.says_yes()
-    path = path.format(outside=house.outside, root=house.root)
-    tools: list[tuple[str, dict[str, str]]] = [
-        ("read_file", {}),
-        ("update_file", {"content": "taken"}),
-        ("list_directory", {}),
-        ("grep", {"pattern": "."}),
-    ]
-    if path != "file":  # these are about the link itself
-        tools += [("delete_file", {}), ("get_file_info", {})]
-    for tool, given in tools:
-        result = await house.attempt(tool, path=path, **given)
-        assert not result["ok"], (tool, result)
+    for way, path in OUT.items():
+        house.user.decision = "allow" if path.count("/") < 1000 else "deny"
+        tools: list[tuple[str, dict[str, str]]] = [
+            ("read_file", {}),
+            ("update_file", {"content": "taken"}),
+            ("list_directory", {}),
+            ("grep", {"pattern": "."}),
+        ]
+        if path != "file":  # these are about the link itself
+            tools += [("delete_file", {}), ("get_file_info", {})]
+        meant = path.format(outside=house.outside, root=house.root)
+        tried = [(tool, {"path": meant, **given}) for tool, given in tools]
+        await house.tell(calls(*tried))
+        results = house.results()[-len(tried) :]
+        assert not any(result["ok"] for result in results), (way, results)
     assert "root:x:0" not in house.sent_to_model()
     assert SECRET not in house.sent_to_model()
 

@@ -73,29 +73,30 @@ DISGUISES = {
 }
 
 
-def allow_all_of_it(house: House, path: str) -> None:
+def allow_all_of_it(house: House) -> None:
     """Rules that would allow it, if rules could."""
     for tool in ("create_file", "update_file", "delete_file", "execute_command", "*"):
         house.rule("allow", tool)
     house.rule("allow", "create_file(**)")
     house.rule("allow", "execute_command(touch)")
-    assert path
 
 
-@pytest.mark.parametrize("path", PLACES)
-async def test_a_protected_place_although_rules_allow_it(house: House, path: str) -> None:
-    allow_all_of_it(house, path)
-    assert code(await house.attempt("create_file", path=path, content="x")) == "denied_by_user"
-    assert "protected" in house.user.asked[0].why[0]
-    assert house.user.asked[0].scopes == ["once"]
-    assert code(await house.run(f"touch '{path}'")) == "denied_by_user"
+async def test_a_protected_place_although_rules_allow_it(house: House) -> None:
+    allow_all_of_it(house)
+    for path in PLACES:
+        created = await house.attempt("create_file", path=path, content="x")
+        assert code(created) == "denied_by_user", path
+        assert "protected" in house.user.asked[-1].why[0], path
+        assert house.user.asked[-1].scopes == ["once"], path
+        assert code(await house.run(f"touch '{path}'")) == "denied_by_user", path
 
 
-@pytest.mark.parametrize("path", DISGUISES.values(), ids=DISGUISES)
-async def test_a_protected_place_in_disguise(house: House, path: str) -> None:
-    allow_all_of_it(house, path)
-    assert code(await house.attempt("create_file", path=path, content="x")) == "denied_by_user"
-    assert "protected" in house.user.asked[0].why[0]
+async def test_a_protected_place_in_disguise(house: House) -> None:
+    allow_all_of_it(house)
+    for disguise, path in DISGUISES.items():
+        created = await house.attempt("create_file", path=path, content="x")
+        assert code(created) == "denied_by_user", disguise
+        assert "protected" in house.user.asked[-1].why[0], disguise
 
 
 async def test_a_protected_place_inside_an_approved_plan(house: House) -> None:
@@ -115,7 +116,7 @@ async def test_a_protected_place_inside_an_approved_plan(house: House) -> None:
 
 async def test_a_link_to_a_protected_place(house: House) -> None:
     (house.root / "notes").symlink_to(".git/hooks")
-    allow_all_of_it(house, "notes")
+    allow_all_of_it(house)
     house.look()
     given = {"path": "notes/pre-commit", "content": "x"}
     assert code(await house.attempt("create_file", **given)) == "denied_by_user"
@@ -124,7 +125,7 @@ async def test_a_link_to_a_protected_place(house: House) -> None:
 async def test_a_chain_of_links_to_a_protected_place(house: House) -> None:
     for name, target in (("l1", ".git"), ("l2", "l1"), ("l3", "l2/hooks")):
         (house.root / name).symlink_to(target)
-    allow_all_of_it(house, "l3")
+    allow_all_of_it(house)
     house.look()
     given = {"path": "l3/pre-commit", "content": "x"}
     assert code(await house.attempt("create_file", **given)) == "denied_by_user"
@@ -201,12 +202,12 @@ def hide(house: House) -> None:
     house.look()
 
 
-@pytest.mark.parametrize(("tool", "given"), READING.values(), ids=READING)
-async def test_a_secret_read_by(house: House, tool: str, given: dict[str, Any]) -> None:
+async def test_a_secret_read_by(house: House) -> None:
     hide(house)
     house.rule("allow", "*")
-    assert code(await house.attempt(tool, **given)) == "denied_by_user"
-    assert SECRET not in house.sent_to_model()
+    for way, (tool, given) in READING.items():
+        assert code(await house.attempt(tool, **given)) == "denied_by_user", way
+        assert SECRET not in house.sent_to_model(), way
 
 
 async def test_a_secret_read_by_a_program_that_nobody_allowed(house: House) -> None:
@@ -229,10 +230,10 @@ async def test_a_secret_that_a_search_comes_across(house: House) -> None:
     assert SECRET not in house.sent_to_model()
 
 
-@pytest.mark.parametrize("role", [one for one in AgentRole if one is not AgentRole.ACTOR])
-async def test_a_secret_read_by_each_role(house: House, role: AgentRole) -> None:
+async def test_a_secret_read_by_each_role(house: House) -> None:
     house.rule("allow", "*")
-    assert code(await house.attempt("read_file", role, path=".env")) == "denied_by_user"
+    for role in AgentRole:
+        assert code(await house.attempt("read_file", role, path=".env")) == "denied_by_user", role
     assert SECRET not in house.sent_to_model()
 
 

@@ -79,15 +79,16 @@ ON_A_SECOND_NAME: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("tool", ON_A_SECOND_NAME)
 @pytest.mark.parametrize("rule", ["/private/**", "x.txt", "/private/x.txt"])
-async def test_a_second_name_of_a_denied_file(house: House, tool: str, rule: str) -> None:
+async def test_a_second_name_of_a_denied_file(house: House, rule: str) -> None:
     (house.root / "mine.csv").hardlink_to(house.root / "private" / "x.txt")
-    house.rule("deny", f"{'update_file' if tool == 'update_file' else 'read_file'}({rule})")
+    house.rule("deny", f"read_file({rule})")
+    house.rule("deny", f"update_file({rule})")
     house.look()
     house.says_yes()
-    assert code(await house.attempt(tool, **ON_A_SECOND_NAME[tool])) == "denied"
-    assert "private words" not in house.sent_to_model() or tool == "update_file"
+    for tool, given in ON_A_SECOND_NAME.items():
+        assert code(await house.attempt(tool, **given)) == "denied", tool
+    assert "private words" not in house.sent_to_model()
 
 
 @pytest.mark.parametrize("tool", ["grep", "query_table", "execute_command"])
@@ -127,50 +128,50 @@ async def test_a_file_with_harmless_names_is_read(house: House) -> None:
     assert "answer = 42" in house.sent_to_model()
 
 
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "private/x.txt",
-        "./private/x.txt",
-        "private//x.txt",
-        "private/./x.txt",
-        "private/../private/x.txt",
-        "{root}/private/x.txt",
-        "{root}/../ws/private/x.txt",
-    ],
+SPELLINGS = (
+    "private/x.txt",
+    "./private/x.txt",
+    "private//x.txt",
+    "private/./x.txt",
+    "private/../private/x.txt",
+    "{root}/private/x.txt",
+    "{root}/../ws/private/x.txt",
 )
-async def test_another_spelling_of_a_denied_path(house: House, spelling: str) -> None:
+
+
+async def test_another_spelling_of_a_denied_path(house: House) -> None:
     house.rule("deny", "read_file(/private/**)")
     house.says_yes()
-    path = spelling.format(root=house.root)
-    assert code(await house.attempt("read_file", path=path)) == "denied"
-    assert code(await house.run(f"cat {path}")) == "denied"
+    for spelling in SPELLINGS:
+        path = spelling.format(root=house.root)
+        assert code(await house.attempt("read_file", path=path)) == "denied", spelling
+        assert code(await house.run(f"cat {path}")) == "denied", spelling
     assert "private words" not in house.sent_to_model()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat private/x.txt",
-        "cat < private/x.txt",
-        "cd private && cat x.txt",
-        "cd private; some-tool x.txt",
-        "grep -r words .",
-        "grep -r words",
-        "grep --recursive words .",
-        "rg words",
-        "diff -r private .git",
-        "head -n 5 ./private/x.txt",
-        "cp private/x.txt y",
-        "python3 private/x.txt",
-        "timeout 9 grep -r words .",
-    ],
+READERS = (
+    "cat private/x.txt",
+    "cat < private/x.txt",
+    "cd private && cat x.txt",
+    "cd private; some-tool x.txt",
+    "grep -r words .",
+    "grep -r words",
+    "grep --recursive words .",
+    "rg words",
+    "diff -r private .git",
+    "head -n 5 ./private/x.txt",
+    "cp private/x.txt y",
+    "python3 private/x.txt",
+    "timeout 9 grep -r words .",
 )
-async def test_a_command_that_reads_what_may_not_be_read(house: House, command: str) -> None:
+
+
+async def test_a_command_that_reads_what_may_not_be_read(house: House) -> None:
     house.rule("deny", "read_file(/private/**)")
     house.rule("allow", "execute_command")
     house.says_yes()
-    assert code(await house.run(command)) == "denied"
+    for command in READERS:
+        assert code(await house.run(command)) == "denied", command
     assert "private words" not in house.sent_to_model()
 
 
@@ -182,33 +183,33 @@ async def test_a_search_that_comes_across_what_may_not_be_read(house: House) -> 
     assert "private words" not in house.sent_to_model()
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "update_file(",
-        "update_file)",
-        "update_file(!precious.txt)",
-        "update_file(../x)",
-        "update_file()",
-        "update_file(a\u202eb)",
-        "update_file(a\u200bb)",
-        "update_file(/precious.txt) ",
-        "update_file(/a)(/b",
-        "update_file\u00a0",
-        "update_file(" + "x" * 5000 + ")",
-    ],
+BROKEN = (
+    "update_file(",
+    "update_file)",
+    "update_file(!precious.txt)",
+    "update_file(../x)",
+    "update_file()",
+    "update_file(a\u202eb)",
+    "update_file(a\u200bb)",
+    "update_file(/precious.txt) ",
+    "update_file(/a)(/b",
+    "update_file\u00a0",
+    "update_file(" + "x" * 5000 + ")",
 )
-async def test_a_broken_rule_in_the_settings(house: House, rule: str) -> None:
+
+
+async def test_a_broken_rule_in_the_settings(house: House) -> None:
     """What it meant is not known: until it is mended, it denies the tool that it names."""
-    settings = {"permissions": {"allow": ["update_file"], "ask": [], "deny": [rule]}}
-    house.settings.user_settings.write_text(json.dumps(settings))
-    house.look()
     house.says_yes()
-    with pytest.raises(InvalidInput):
-        house.rule("allow", rule)
-    assert code(await house.attempt("update_file", **TAKE)) == "denied"
-    problems = [one.code for one in (await house.service.health()).problems]
-    assert "rule_broken" in problems
+    for rule in BROKEN:
+        settings = {"permissions": {"allow": ["update_file"], "ask": [], "deny": [rule]}}
+        house.settings.user_settings.write_text(json.dumps(settings))
+        house.look()
+        with pytest.raises(InvalidInput):
+            house.rule("allow", rule)
+        assert code(await house.attempt("update_file", **TAKE)) == "denied", rule
+        problems = [one.code for one in (await house.service.health()).problems]
+        assert "rule_broken" in problems, rule
 
 
 @pytest.mark.parametrize("rule", ["*(/a;b)", 'exec*(rm ")', "*($(x))", "execute_*(a | b)"])

@@ -108,6 +108,8 @@ async def test_sending_without_connecting(cage: Cage, short: Path) -> None:
 
 async def test_swapping_address_and_socket_while_it_is_looked_at(cage: Cage, short: Path) -> None:
     """Threads that write over the path, and put another socket in its place, all the time."""
+    if cage.admits(GAP):
+        return  # there is nothing to get past, and connecting would wait for somebody to answer
     code = """
         import ctypes, os, socket, struct, threading, time
         libc = ctypes.CDLL(None)

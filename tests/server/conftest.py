@@ -13,6 +13,8 @@ from tornado.httpclient import HTTPRequest
 
 from cowork_jupyter.llm import model_probe
 from tests import quick
+from tests.quick import empty_records as empty_records
+from tests.quick import ready_tables as ready_tables
 from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
 
@@ -22,7 +24,8 @@ from .live import held_port
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    quick.configure(config)
     quick.keep_files_in_memory()
 
 

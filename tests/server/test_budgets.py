@@ -55,13 +55,15 @@ async def test_resume_needs_no_body(api: Api, scripted: ScriptedServer) -> None:
     assert answer.code == 202
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [{"max_job_token": 1}, {"max_iterations": 0}, {"max_cost": -1}, {"max_job_tokens": "all"}, []],
-    ids=str,
-)
-async def test_limits_that_make_no_sense_are_refused(api: Api, limits: Any) -> None:
-    await api.refused("POST", "jobs/any/resume", {"limits": limits}, status=422)
+async def test_limits_that_make_no_sense_are_refused(api: Api) -> None:
+    for limits in [
+        {"max_job_token": 1},
+        {"max_iterations": 0},
+        {"max_cost": -1},
+        {"max_job_tokens": "all"},
+        [],
+    ]:
+        await api.refused("POST", "jobs/any/resume", {"limits": limits}, status=422)
 
 
 async def test_a_message_has_the_same_account(api: Api, scripted: ScriptedServer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -66,14 +65,6 @@ async def test_a_kernel_may_make_and_read_contexts_and_talk(as_kernel: AsKernel)
     await kernel.post(f"jobs/{accepted['job_id']}/cancel")
 
 
-async def test_a_kernel_may_do_nothing_but_what_the_contract_lists(as_kernel: AsKernel) -> None:
-    kernel = await as_kernel()
-    for route in table.routes:
-        if not route.kernel:
-            address = route.path.replace("{", "").replace("}", "")
-            await kernel.refused(route.method, address, {}, status=403)
-
-
 def test_answers_permissions_and_rules_are_not_for_kernels() -> None:
     for_kernels = {(route.method, route.path) for route in table.routes if route.kernel}
     assert ("POST", "questions/{id}/answer") not in for_kernels
@@ -122,20 +113,6 @@ async def test_code_in_a_kernel_cannot_change_the_base_prompt(as_kernel: AsKerne
         await kernel.refused("POST", address, body, status=403, code="needs_person")
 
 
-async def test_a_kernel_sees_no_other_users_contexts(
-    api: Api, as_kernel: AsKernel, jp_serverapp: Any
-) -> None:
-    mine = await (await as_kernel()).new_context()
-    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
-    other = extension.service.conversations.create(owner="somebody else").id
-    kernel = await as_kernel()
-    assert [one["id"] for one in (await kernel.get("context"))["items"]] == [mine]
-    for address in (f"context/{other}", f"context/{other}/messages", f"context/{other}/events"):
-        await kernel.refused("GET", address, status=404)
-    await kernel.refused("POST", f"context/{other}/messages", {"content": "x"}, status=404)
-    assert (await api.get(f"context/{other}"))["id"] == other
-
-
 async def test_a_kernel_runs_no_workflow_in_another_users_context(
     api: Api, as_kernel: AsKernel, jp_serverapp: Any
 ) -> None:
@@ -179,30 +156,6 @@ async def test_each_kernel_gets_a_token_of_its_own(
     await as_kernel()
     await as_kernel()
     assert len({environment[TOKEN_VARIABLE] for environment in kernels.values()}) == 2
-
-
-async def test_a_changing_call_with_a_cookie_needs_the_xsrf_token(
-    api: Api, jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, str]
-) -> None:
-    token = jp_auth_header["Authorization"].removeprefix("token ")
-    login = await http_server_client.fetch(
-        f"{jp_serverapp.base_url}lab?token={token}", raise_error=False, follow_redirects=False
-    )
-    cookies = [cookie.split(";")[0] for cookie in login.headers.get_list("Set-Cookie")]
-    xsrf = next(one.split("=", 1)[1] for one in cookies if one.startswith("_xsrf="))
-    visitor = Api(http_server_client, jp_serverapp.base_url, {"Cookie": "; ".join(cookies)})
-    await visitor.get("health")
-    await visitor.refused("POST", "context", {}, status=403)
-    visitor._headers["X-XSRFToken"] = xsrf
-    await visitor.post("context", {}, status=201)
-
-
-async def test_a_page_from_elsewhere_is_refused(api: Api) -> None:
-    api._headers = {**api._headers, "Origin": "http://evil.example"}
-    api._headers.pop("Authorization")
-    answer = await api.fetch("POST", "context", {})
-    assert answer.code in {403, 404}
-    assert "error" in json.loads(answer.body)
 
 
 class TestWithAnAuthorizer:

@@ -166,51 +166,6 @@ async def test_what_the_user_changed_stays_unless_they_say_so(
     assert (jp_root_dir / "old.txt").read_text() == "mine"
 
 
-async def test_what_is_listed_can_be_asked_for_whatever_its_name(
-    api: Api, scripted: ScriptedServer, jp_root_dir: Path
-) -> None:
-    names = ["two\nlines.txt", "plain.txt"]
-    context = await api.new_context(role="actor")
-    command = "touch plain.txt $'two\\nlines.txt' $'half\\xff.txt'"
-    await job(api, scripted, context, call("execute_command", command=command))
-    (made,) = [one for one in await checkpoints(api, context) if one["files"]]
-    odd = [name for name in made["files"] if name not in names]
-    assert len(odd) == 1
-    assert set(names) < set(made["files"])
-    back = {"paths": [*odd, names[0]]}
-    result = await api.post(f"checkpoints/{made['id']}/rollback", back)
-    assert set(result["removed"]) == set(back["paths"])
-    assert _texts_in(jp_root_dir) == ["plain.txt"]
-
-
-def _texts_in(folder: Path) -> list[str]:
-    return [one.name for one in folder.glob("*.txt")]
-
-
-async def test_environments_and_caches_that_a_command_made_are_taken_back(
-    api: Api, scripted: ScriptedServer, jp_root_dir: Path
-) -> None:
-    context = await api.new_context(role="actor")
-    commands = (
-        "mkdir -p .tox/a pkg; touch .tox/a/b pkg/m.py",
-        "touch .tox/a/later; mkdir pkg/node_modules; touch pkg/node_modules/x",
-    )
-    await job(api, scripted, context, *(call("execute_command", command=each) for each in commands))
-    mark, first, *_ = await checkpoints(api, context)
-    assert first["files"] == [".tox", "pkg", "pkg/m.py"]
-    assert first["uncovered"] == []
-    diff = await api.get(f"checkpoints/{first['id']}/diff")
-    assert diff["items"][0]["why"] == "not kept (excluded by checkpoint_exclude)"
-    preview = await api.post(f"checkpoints/{mark['id']}/rollback", {"dry_run": True})
-    result = await api.post(f"checkpoints/{mark['id']}/rollback", {"preview": preview["preview"]})
-    assert result["skipped"] == []
-    assert result["removed"] == [".tox", "pkg", "pkg/m.py", "pkg/node_modules"]
-    assert not (jp_root_dir / ".tox").exists()
-    await api.post(f"checkpoints/{result['checkpoint_id']}/rollback")
-    assert (jp_root_dir / ".tox/a/later").exists()
-    assert (jp_root_dir / "pkg/node_modules/x").exists()
-
-
 async def test_what_was_set_aside_comes_back(
     api: Api, scripted: ScriptedServer, jp_root_dir: Path
 ) -> None:
@@ -238,18 +193,6 @@ async def test_the_size_of_the_store_is_shown(api: Api, work: Work) -> None:
     assert before <= datetime.fromisoformat(store["oldest"]).timestamp() <= time.time()
 
 
-async def test_no_rollback_while_a_job_runs(api: Api, work: Work, scripted: ScriptedServer) -> None:
-    worked = await work()
-    mark = (await checkpoints(api, worked))[0]
-    scripted.add(call("create_file", path="waits.txt", content="x"))
-    sent = await api.post(f"context/{worked}/messages", {"content": "More."}, status=202)
-    await api.first_request(worked)
-    address = f"checkpoints/{mark['id']}/rollback"
-    await api.refused("POST", address, {}, status=409, code="job_running")
-    await api.post(f"jobs/{sent['job_id']}/cancel")
-    await api.post(address)
-
-
 async def test_what_does_not_exist_or_make_sense(api: Api, work: Work) -> None:
     worked = await work()
     mark = (await checkpoints(api, worked))[0]
@@ -259,15 +202,6 @@ async def test_what_does_not_exist_or_make_sense(api: Api, work: Work) -> None:
     await api.refused("GET", f"checkpoints/{mark['id']}/diff?scope=all", status=422)
     for body in ({"path": "x"}, {"paths": "x"}, {"dry_run": "yes"}, {"scope": "all"}):
         await api.refused("POST", f"checkpoints/{mark['id']}/rollback", body, status=422)
-
-
-async def test_a_path_that_leads_out_is_only_told(api: Api, work: Work) -> None:
-    worked = await work()
-    mark = (await checkpoints(api, worked))[0]
-    body = {"paths": ["../../etc/passwd", "/etc/passwd"], "overwrite": ["/etc/passwd"]}
-    done = await api.post(f"checkpoints/{mark['id']}/rollback", body)
-    assert (done["restored"], done["removed"]) == ([], [])
-    assert {one["why"] for one in done["skipped"]} == {"this did not change it"}
 
 
 async def test_a_kernel_may_look_at_and_take_back_only_what_is_its_own_users(
@@ -285,14 +219,6 @@ async def test_a_kernel_may_look_at_and_take_back_only_what_is_its_own_users(
         tx.set_owner(worked, "somebody else")
     await kernel.refused("GET", f"checkpoints/{mark['id']}/diff", status=404)
     await kernel.refused("POST", f"checkpoints/{mark['id']}/rollback", {}, status=404)
-
-
-async def test_a_deleted_conversation_takes_its_checkpoints_along(api: Api, work: Work) -> None:
-    worked = await work()
-    mark = (await checkpoints(api, worked))[0]
-    await api.delete(f"context/{worked}")
-    await api.refused("GET", f"checkpoints/{mark['id']}/diff", status=404)
-    await api.refused("GET", f"context/{worked}/checkpoints", status=404)
 
 
 async def test_what_a_command_could_ruin_is_on_the_card_before_it_runs(

@@ -27,14 +27,6 @@ async def test_a_new_context_is_an_actor_unless_asked(api: Api) -> None:
     assert (await api.post("context", {"role": "planner"}, status=201))["role"] == "planner"
 
 
-async def test_who_gets_the_next_message_is_whom_the_user_chose_last(api: Api) -> None:
-    made = await api.post("context", {"role": "planner"}, status=201)
-    assert await api.get(f"context/{made['id']}") == made
-    assert (await api.get(f"context/{made['id']}/role"))["role"] == "planner"
-    await api.post(f"context/{made['id']}/role", {"role": "reviewer"})
-    assert (await api.get(f"context/{made['id']}/role"))["role"] == "reviewer"
-
-
 async def test_contexts_are_listed_newest_first_in_pages(api: Api) -> None:
     made = [await api.post("context", {"title": str(number)}, status=201) for number in range(5)]
     first = await api.get("context", limit=3)
@@ -188,10 +180,10 @@ async def test_switching_roles_is_logged_and_lasts(api: Api) -> None:
     assert message["data"] == {"from": "actor", "to": "planner"}
 
 
-@pytest.mark.parametrize(("mode", "role"), [("plan", "planner"), ("act", "actor")])
-async def test_mode_is_the_older_name_of_a_role(api: Api, mode: str, role: str) -> None:
+async def test_mode_is_the_older_name_of_a_role(api: Api) -> None:
     context = await api.new_context()
-    assert (await api.post(f"context/{context}/mode", {"mode": mode}))["role"] == role
+    for mode, role in [("plan", "planner"), ("act", "actor")]:
+        assert (await api.post(f"context/{context}/mode", {"mode": mode}))["role"] == role
 
 
 async def test_switching_while_a_job_runs_needs_to_be_confirmed(
@@ -250,10 +242,10 @@ BAD_BODIES: dict[str, tuple[Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "status"), BAD_BODIES.values(), ids=BAD_BODIES.keys())
-async def test_bad_bodies_get_the_contracts_error(api: Api, body: bytes, status: int) -> None:
+async def test_bad_bodies_get_the_contracts_error(api: Api) -> None:
     context = await api.new_context()
-    await api.refused("POST", f"context/{context}/messages", body, status=status)
+    for body, status in BAD_BODIES.values():
+        await api.refused("POST", f"context/{context}/messages", body, status=status)
 
 
 async def test_a_name_is_one_line(api: Api) -> None:
@@ -264,16 +256,16 @@ async def test_a_name_is_one_line(api: Api) -> None:
 BAD_IDS = ["nope", "..", "%2e%2e%2fetc", "a%00b", "ctx_%ED%A0%80", "x" * 5000, "%2F", "';--"]
 
 
-@pytest.mark.parametrize("bad", BAD_IDS)
-async def test_ids_that_are_none_are_not_found(api: Api, bad: str) -> None:
-    for address in (f"context/{bad}", f"context/{bad}/messages", f"jobs/{bad}"):
-        await api.refused("GET", address, status=404)
+async def test_ids_that_are_none_are_not_found(api: Api) -> None:
+    for bad in BAD_IDS:
+        for address in (f"context/{bad}", f"context/{bad}/messages", f"jobs/{bad}"):
+            await api.refused("GET", address, status=404)
 
 
-@pytest.mark.parametrize("query", ["after=-1", "after=x", "limit=0", "limit=9999", "other=1"])
-async def test_bad_queries_are_refused(api: Api, query: str) -> None:
+async def test_bad_queries_are_refused(api: Api) -> None:
     context = await api.new_context()
-    await api.refused("GET", f"context/{context}/messages?{query}", status=422)
+    for query in ["after=-1", "after=x", "limit=0", "limit=9999", "other=1"]:
+        await api.refused("GET", f"context/{context}/messages?{query}", status=422)
 
 
 async def test_the_wrong_method_is_told_the_right_one(api: Api) -> None:

@@ -152,10 +152,10 @@ async def test_a_check_that_it_runs_holds_the_notebook_to_them(
     assert "- orders: expected rows = 3 — it is 4" in message["content"][0]["text"]
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
-async def test_a_number_that_no_json_holds_is_refused(api: Api, number: str) -> None:
-    context = await api.new_context()
-    body = f'{{"of": "df", "check": "rows", "value": {number}}}'.encode()
-    address = f"context/{context}/expectations"
-    await api.refused("POST", address, body, status=400, code="bad_json")
-    assert (await api.get(address))["items"] == []
+async def test_a_number_that_no_json_holds_is_refused(api: Api) -> None:
+    for number in ["1e999", "-1e999", "NaN", "Infinity"]:
+        context = await api.new_context()
+        body = f'{{"of": "df", "check": "rows", "value": {number}}}'.encode()
+        address = f"context/{context}/expectations"
+        await api.refused("POST", address, body, status=400, code="bad_json")
+        assert (await api.get(address))["items"] == []

@@ -194,21 +194,16 @@ async def test_pictures_are_stored_and_named_to_a_model_that_does_not_see(
     assert picture()["data"] not in asked
 
 
-@pytest.mark.parametrize(
-    "pictures",
-    [
+async def test_what_is_no_picture_is_refused(api: Api, scripted: ScriptedServer) -> None:
+    for pictures in [
         [picture(b"no picture at all")],
         [picture(PNG, "image/jpeg")],
         [picture(PNG, "image/svg+xml")],
         [{"media_type": "image/png", "data": "!!!"}],
         [picture()] * 5,
         [picture(PNG + b"\0" * 5_000_001)],
-    ],
-)
-async def test_what_is_no_picture_is_refused(
-    api: Api, scripted: ScriptedServer, pictures: list[dict[str, str]]
-) -> None:
-    context = await api.new_context()
-    body = {"content": "What is this?", "pictures": pictures}
-    await api.refused("POST", f"context/{context}/messages", body, status=422)
-    assert scripted.requests == []
+    ]:
+        context = await api.new_context()
+        body = {"content": "What is this?", "pictures": pictures}
+        await api.refused("POST", f"context/{context}/messages", body, status=422)
+        assert scripted.requests == []

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -95,12 +94,10 @@ async def test_with_a_configured_model_nothing_is_offered_or_chosen(
     assert running.requests == []
 
 
-@pytest.mark.parametrize(
-    "bad", [{}, {"model": "m"}, {"base_url": "x", "model": "m"}, {"base_url": 1, "model": 2}]
-)
-async def test_what_is_no_server_is_refused(api: Api, bad: dict[str, Any]) -> None:
-    await api.refused("PUT", "models/connection", bad, status=422)
-    assert (await api.get("health"))["model"]["name"] == BUILT_IN
+async def test_what_is_no_server_is_refused(api: Api) -> None:
+    for bad in [{}, {"model": "m"}, {"base_url": "x", "model": "m"}, {"base_url": 1, "model": 2}]:
+        await api.refused("PUT", "models/connection", bad, status=422)
+        assert (await api.get("health"))["model"]["name"] == BUILT_IN
 
 
 @pytest.mark.parametrize(

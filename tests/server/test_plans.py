@@ -107,22 +107,19 @@ async def test_a_plan_made_by_hand_is_the_first_revision(
     assert (await api.ended(started["job_id"]))["status"] == "completed"
 
 
-@pytest.mark.parametrize("needed", [["1"], ["nope"]], ids=["cycle", "unknown step"])
-async def test_a_plan_that_cannot_run_is_refused(
-    api: Api, scripted: ScriptedServer, needed: list[str]
-) -> None:
-    context = await planned(api, scripted, "look")
-    steps = [{"id": "1", "action": "x", "depends_on": needed}]
-    edit = {"plan": {"goal": "g", "steps": steps}, "revision": 1}
-    await api.refused("PUT", f"context/{context}/plan", edit, status=422)
+async def test_a_plan_that_cannot_run_is_refused(api: Api, scripted: ScriptedServer) -> None:
+    for needed in [["1"], ["nope"]]:
+        context = await planned(api, scripted, "look")
+        steps = [{"id": "1", "action": "x", "depends_on": needed}]
+        edit = {"plan": {"goal": "g", "steps": steps}, "revision": 1}
+        await api.refused("PUT", f"context/{context}/plan", edit, status=422)
 
 
 EXPECTED = {"id": "e", "of": "df", "check": "rows", "value": 3}
 
 
-@pytest.mark.parametrize(
-    ("plan_", "says"),
-    [
+async def test_a_misspelt_plan_is_refused_with_its_place(api: Api) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"steps": [{"action": "x", "depend_on": []}]}, "steps[0].depend_on: is unknown"),
         ({"steps": [{"action": "x", "depend_on": None}]}, "steps[0].depend_on: is unknown"),
         ({"risk": ["none"]}, "risk: is unknown; choose from: type, format_version, id, goal"),
@@ -135,20 +132,17 @@ EXPECTED = {"id": "e", "of": "df", "check": "rows", "value": 3}
             {"assumptions": [{"text": "t", "status": "maybe"}]},
             "assumptions[0].status: input should be 'open', 'confirmed' or 'corrected'",
         ),
-    ],
-)
-async def test_a_misspelt_plan_is_refused_with_its_place(
-    api: Api, plan_: dict[str, Any], says: str
-) -> None:
-    address = f"context/{await api.new_context()}/plan"
-    sent = {"goal": "g", "steps": [{"action": "x"}], **plan_}
-    edit = {"plan": sent, "revision": 0}
-    refused = await api.refused("PUT", address, edit, status=422, code="invalid_plan")
-    assert refused["message"].startswith(says)
-    kept = {"name": "kept", "plan": sent}
-    refused = await api.refused("POST", "workflows", kept, status=422, code="invalid_plan")
-    assert refused["message"].startswith(says)
-    assert (await api.get(address))["plan"] is None
+    ]
+    for plan_, says in cases:
+        address = f"context/{await api.new_context()}/plan"
+        sent = {"goal": "g", "steps": [{"action": "x"}], **plan_}
+        edit = {"plan": sent, "revision": 0}
+        refused = await api.refused("PUT", address, edit, status=422, code="invalid_plan")
+        assert refused["message"].startswith(says)
+        kept = {"name": "kept", "plan": sent}
+        refused = await api.refused("POST", "workflows", kept, status=422, code="invalid_plan")
+        assert refused["message"].startswith(says)
+        assert (await api.get(address))["plan"] is None
 
 
 async def test_a_plan_that_was_read_can_be_put_back_unchanged(api: Api) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -83,21 +84,21 @@ async def test_a_prompt_of_the_workspace_is_shown_before_it_is_trusted(
     assert shown["prompt"].startswith("We are a team.")
 
 
-@pytest.mark.parametrize("role", AgentRole)
-@pytest.mark.parametrize("prompt_id", ["default", "ada"])
 async def test_the_enhanced_prompt_is_exactly_what_requests_carry(
-    api: Api, scripted: ScriptedServer, ada: str, prompt_id: str, role: AgentRole
+    api: Api, scripted: ScriptedServer, ada: str
 ) -> None:
-    context = await api.new_context(
-        system_prompt_id=prompt_id, role=role, model="scripted", notebook="sales.ipynb"
-    )
-    answer = await api.get(f"v1/system-prompts/{prompt_id}/enhanced", context_id=context)
-    assert (answer["id"], answer["role"]) == (prompt_id, role)
-    assert answer["prompt"] == await sent(api, scripted, context)
-    assert answer == await api.get(f"v1/system-prompts/{prompt_id}/enhanced", context_id=context)
-    assert "notebook: sales.ipynb" in answer["prompt"]
-    assert "mermaid" in answer["prompt"]
-    assert ("You are Ada." in answer["prompt"]) == (prompt_id == "ada")
+    for prompt_id, role in product(["default", "ada"], AgentRole):
+        context = await api.new_context(
+            system_prompt_id=prompt_id, role=role, model="scripted", notebook="sales.ipynb"
+        )
+        address = f"v1/system-prompts/{prompt_id}/enhanced"
+        answer = await api.get(address, context_id=context)
+        assert (answer["id"], answer["role"]) == (prompt_id, role)
+        assert answer["prompt"] == await sent(api, scripted, context)
+        assert answer == await api.get(address, context_id=context)
+        assert "notebook: sales.ipynb" in answer["prompt"]
+        assert "mermaid" in answer["prompt"]
+        assert ("You are Ada." in answer["prompt"]) == (prompt_id == "ada")
 
 
 async def test_it_is_byte_for_byte_what_the_model_gets(
@@ -200,14 +201,10 @@ async def test_the_name_of_a_role_is_the_default_prompt_in_that_role(api: Api) -
     await api.refused("GET", "v1/system-prompts/planner/enhanced?role=actor", status=422)
 
 
-@pytest.mark.parametrize(
-    "prompt_id", ["nothing", "../default", "ada.md", "..", "\0", "prompts/ada", "Planner", "é"]
-)
-async def test_unknown_ids_and_path_tricks_are_not_found(
-    api: Api, ada: str, prompt_id: str
-) -> None:
-    address = f"v1/system-prompts/{quote(prompt_id, safe='')}/enhanced"
-    await api.refused("GET", address, status=404, code="not_found")
+async def test_unknown_ids_and_path_tricks_are_not_found(api: Api, ada: str) -> None:
+    for prompt_id in ["nothing", "../default", "ada.md", "..", "\0", "prompts/ada", "Planner", "é"]:
+        address = f"v1/system-prompts/{quote(prompt_id, safe='')}/enhanced"
+        await api.refused("GET", address, status=404, code="not_found")
 
 
 async def test_an_unknown_context_or_role_is_refused(api: Api) -> None:
@@ -216,13 +213,11 @@ async def test_an_unknown_context_or_role_is_refused(api: Api) -> None:
     await api.refused("GET", f"{address}?role=king", status=422)
 
 
-@pytest.mark.parametrize("prompt_id", ["nothing", "planner", "../ada", ""])
-async def test_a_context_cannot_begin_with_an_unknown_prompt(
-    api: Api, ada: str, prompt_id: str
-) -> None:
-    body = {"system_prompt_id": prompt_id}
-    error = await api.refused("POST", "context", body, status=422, code="unknown_prompt")
-    assert "system_prompt_id" in error["message"]
+async def test_a_context_cannot_begin_with_an_unknown_prompt(api: Api, ada: str) -> None:
+    for prompt_id in ["nothing", "planner", "../ada", ""]:
+        body = {"system_prompt_id": prompt_id}
+        error = await api.refused("POST", "context", body, status=422, code="unknown_prompt")
+        assert "system_prompt_id" in error["message"]
 
 
 async def test_when_the_file_is_gone_the_conversation_goes_on_and_says_so(
@@ -266,13 +261,13 @@ async def test_a_job_that_runs_keeps_the_base_prompt_it_began_with(
     assert "You are Ada" in await sent(api, scripted, context)
 
 
-@pytest.mark.parametrize("prompt_id", ["nothing", "planner", "../ada", ""])
-async def test_an_unknown_base_prompt_cannot_be_chosen(api: Api, ada: str, prompt_id: str) -> None:
+async def test_an_unknown_base_prompt_cannot_be_chosen(api: Api, ada: str) -> None:
     context = await api.new_context(system_prompt_id=ada)
-    body = {"system_prompt_id": prompt_id}
-    address = f"context/{context}/system-prompt"
-    await api.refused("POST", address, body, status=422, code="unknown_prompt")
-    assert (await api.get(f"context/{context}"))["system_prompt_id"] == ada
+    for prompt_id in ["nothing", "planner", "../ada", ""]:
+        body = {"system_prompt_id": prompt_id}
+        address = f"context/{context}/system-prompt"
+        await api.refused("POST", address, body, status=422, code="unknown_prompt")
+        assert (await api.get(f"context/{context}"))["system_prompt_id"] == ada
 
 
 async def test_a_base_prompt_that_is_not_trusted_cannot_be_chosen(

@@ -56,18 +56,16 @@ async def test_a_check_knows_who_may_delegate_to_whom(
     assert (await check(api, role, **call_))["decision"] == "deny"
 
 
-@pytest.mark.parametrize(
-    "call_",
-    [
+async def test_a_check_denies_what_always_fails_in_a_role(api: Api) -> None:
+    cases: list[dict[str, Any]] = [
         {"tool": "run_cell", "parameters": {"cell_id": "c"}},
         {"tool": "run_code", "parameters": {"code": "1", "where": "notebook"}},
-    ],
-)
-async def test_a_check_denies_what_always_fails_in_a_role(api: Api, call_: dict[str, Any]) -> None:
-    denied = await check(api, "tester", **call_)
-    assert denied["decision"] == "deny"
-    assert "nothing in a kernel prevents" in denied["because"][0]
-    assert (await check(api, **call_))["decision"] == "ask", "the actor's code may write"
+    ]
+    for call_ in cases:
+        denied = await check(api, "tester", **call_)
+        assert denied["decision"] == "deny"
+        assert "nothing in a kernel prevents" in denied["because"][0]
+        assert (await check(api, **call_))["decision"] == "ask", "the actor's code may write"
 
 
 async def test_a_check_knows_rules_about_tasks_for_one_role(api: Api) -> None:
@@ -87,18 +85,18 @@ async def test_a_check_survives_parameters_that_make_no_sense(api: Api) -> None:
             assert made["decision"] in ("allow", "ask", "deny")
 
 
-@pytest.mark.parametrize("scope", ["session", "workspace", "global"])
-async def test_rules_are_added_listed_and_taken_back(api: Api, scope: str) -> None:
-    rule = {"effect": "allow", "rule": "create_file(/x.txt)", "scope": scope}
-    added = await api.post("rules", rule, status=201)
-    assert {key: added[key] for key in rule} == rule
-    assert (await check(api, **CREATE))["decision"] == "allow"
-    (listed,) = (await api.get("rules"))["items"]
-    assert listed == added
-    await api.delete(f"rules/{added['id']}")
-    assert (await api.get("rules"))["items"] == []
-    assert (await check(api, **CREATE))["decision"] == "ask"
-    await api.refused("DELETE", f"rules/{added['id']}", status=404)
+async def test_rules_are_added_listed_and_taken_back(api: Api) -> None:
+    for scope in ["session", "workspace", "global"]:
+        rule = {"effect": "allow", "rule": "create_file(/x.txt)", "scope": scope}
+        added = await api.post("rules", rule, status=201)
+        assert {key: added[key] for key in rule} == rule
+        assert (await check(api, **CREATE))["decision"] == "allow"
+        (listed,) = (await api.get("rules"))["items"]
+        assert listed == added
+        await api.delete(f"rules/{added['id']}")
+        assert (await api.get("rules"))["items"] == []
+        assert (await check(api, **CREATE))["decision"] == "ask"
+        await api.refused("DELETE", f"rules/{added['id']}", status=404)
 
 
 async def test_a_rule_that_cannot_be_read_is_refused_with_the_reason(api: Api) -> None:

@@ -164,20 +164,17 @@ async def test_a_finished_plan_is_saved_as_one_to_be_done(
 
 
 @pytest.mark.usefixtures("no_model")
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [({}, "path"), ({"path": "../a"}, "path"), ({"path": "a", "x": "b"}, "x")],
-)
-async def test_a_bad_parameter_is_named_and_nothing_is_made(
-    api: Api, parameters: dict[str, str], field: str
-) -> None:
+async def test_a_bad_parameter_is_named_and_nothing_is_made(api: Api) -> None:
     path = {**PATH, "type": "path"}
     await api.post("workflows", by_hand(parameters=[path]), status=201)
-    error = await api.refused(
-        "POST", "workflows/clean/run", {"parameters": parameters}, status=422, code="bad_parameters"
-    )
-    assert [one["field"] for one in error["details"]["problems"]] == [field]
-    assert (await api.get("context"))["items"] == []
+    bad = [({}, "path"), ({"path": "../a"}, "path"), ({"path": "a", "x": "b"}, "x")]
+    for parameters, field in bad:
+        body = {"parameters": parameters}
+        error = await api.refused(
+            "POST", "workflows/clean/run", body, status=422, code="bad_parameters"
+        )
+        assert [one["field"] for one in error["details"]["problems"]] == [field]
+        assert (await api.get("context"))["items"] == []
 
 
 async def test_a_value_cannot_add_to_the_plan(api: Api) -> None:
@@ -199,9 +196,8 @@ async def test_a_name_is_taken_once_unless_the_users_own_is_to_be_replaced(api: 
     await api.refused("POST", "workflows", shipped, status=409, code="name_taken")
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "place"),
-    [
+async def test_what_does_not_add_up_is_refused_with_its_place(api: Api) -> None:
+    cases: list[tuple[dict[str, Any], str, str]] = [
         ({"plan": {"goal": "g", "steps": []}}, "invalid_plan", "steps: "),
         (
             {"plan": {"goal": "g", "steps": [{"action": "x", "tools_needed": ["fly"]}]}},
@@ -216,14 +212,11 @@ async def test_a_name_is_taken_once_unless_the_users_own_is_to_be_replaced(api: 
         ({"context_id": "ctx_1"}, "invalid_template", "Pass either"),
         ({"revision": 1}, "invalid_template", "revision: "),
         ({"parameters": [{"name": "a", "valeu": "no"}]}, "invalid", "parameters[0].valeu: "),
-    ],
-)
-async def test_what_does_not_add_up_is_refused_with_its_place(
-    api: Api, changes: dict[str, Any], code: str, place: str
-) -> None:
-    error = await api.refused("POST", "workflows", by_hand(**changes), status=422, code=code)
-    assert error["message"].startswith(place)
-    assert (await api.get("workflows/categories"))["items"][-1]["name"] != "templates"
+    ]
+    for changes, code, place in cases:
+        error = await api.refused("POST", "workflows", by_hand(**changes), status=422, code=code)
+        assert error["message"].startswith(place)
+        assert (await api.get("workflows/categories"))["items"][-1]["name"] != "templates"
 
 
 async def test_without_a_plan_there_is_nothing_to_save(api: Api, scripted: ScriptedServer) -> None:

@@ -31,6 +31,7 @@ from ...domain.roles import AgentRole
 from ...llm.tokens import cut_middle, estimate_tokens
 from ...policy.rules import Rule
 from ...policy.visible import spell_hidden, visible
+from ...record.account import rollback_gap
 from ...service.service import CoworkService
 from ...tools.base import Tool, ToolResult
 from ...tools.kernel.scratch import require_notebook
@@ -317,8 +318,8 @@ def describe_request(request: PermissionRequest) -> str:
     text = request.shown.text
     cut = text[:_MAX_SHOWN]
     lines = [f"{request.tool} {request.resource}".strip(), *request.why]
-    if request.uncovered:
-        lines.append(f"A rollback cannot undo: {', '.join(request.uncovered)}.")
+    if gap := rollback_gap(request):
+        lines.append(gap)
     lines += ["", cut]
     if len(cut) < len(text) or not request.shown.complete:
         lines.append("… This is only the beginning. See the rest in JupyterLab.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Usage
+from cowork_jupyter.domain.contexts import Context, JobStatus, StepStatus, Usage
 from cowork_jupyter.domain.roles import AgentRole, Permission
 
 
@@ -60,7 +60,3 @@ def test_unknown_cost_is_not_zero() -> None:
     assert (Usage() + Usage()).cost is None
     assert (Usage(cost=0.5) + Usage()).cost == 0.5
     assert (Usage() + Usage(cost=0.5)).cost == 0.5
-
-
-def test_a_job_has_spent_nothing_at_first() -> None:
-    assert Job(context_id="c").usage == Usage()

@@ -28,18 +28,6 @@ def test_a_role_holds_just_the_permissions_of_the_contract(
     assert role.spec.permissions == permissions
 
 
-def test_there_are_five_permissions_and_six_roles() -> None:
-    assert len(Permission) == 5
-    assert len(AgentRole) == 6
-
-
-def test_a_tool_needs_all_its_permissions() -> None:
-    needs = [Permission.READ_FILES, Permission.WRITE_FILES]
-    assert AgentRole.ACTOR.permits(needs)
-    assert not AgentRole.PLANNER.permits(needs)
-    assert not AgentRole.DESIGNER.permits(needs)
-
-
 def test_only_the_commander_delegates_and_never_to_itself() -> None:
     delegating = {role for role in AgentRole for other in AgentRole if role.may_delegate_to(other)}
     assert delegating == {AgentRole.COMMANDER}

@@ -71,11 +71,6 @@ def test_rules_answer_by_what_was_said() -> None:
     assert answers == ["a plan", "kind", "a plan", "else"]
 
 
-def test_a_function_answers() -> None:
-    with ScriptedServer(lambda body: play.text(body["messages"][-1]["content"][::-1])) as server:
-        assert said(server, "abc") == "cba"
-
-
 def test_streaming(scripted: ScriptedServer) -> None:
     entry = {"name": "read_file", "arguments": {"path": "a.py"}}
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
@@ -91,70 +86,6 @@ def test_streaming(scripted: ScriptedServer) -> None:
     assert chunks[-1]["usage"] == usage
 
 
-def test_usage_is_only_sent_to_those_who_ask(scripted: ScriptedServer) -> None:
-    scripted.add(Scripted(text="a", usage={"total_tokens": 3}))
-    assert not any("usage" in chunk for chunk in streamed(ask(scripted, stream=True)[1]))
-
-
-def test_a_whole_answer(scripted: ScriptedServer) -> None:
-    entry = {"name": "f", "arguments": "{}"}
-    scripted.add(Scripted(text="a", reasoning="r", refusal="no", tool_calls=[entry]))
-    choice = json.loads(ask(scripted)[1])["choices"][0]
-    assert choice["finish_reason"] == "tool_calls"
-    assert choice["message"] == {
-        "role": "assistant",
-        "content": "a",
-        "reasoning_content": "r",
-        "refusal": "no",
-        "tool_calls": [
-            {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-        ],
-    }
-
-
-def test_replies_made_of_json(scripted: ScriptedServer) -> None:
-    scripted.add(
-        play.call("read_file", before="Look:", path="a"),
-        play.calls(("grep", {}), ("grep", {"pattern": "x"})),
-        play.plan("Tidy", "Read", {"action": "Write", "files": ["a"]}),
-    )
-    before, value = said(scripted).split("\n")
-    assert (before, json.loads(value)["parameters"]) == ("Look:", {"path": "a"})
-    assert len(json.loads(said(scripted))["tools"]) == 2
-    assert len(json.loads(said(scripted))["steps"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("fault", "status"),
-    [
-        (play.wrong_key(), 401),
-        (play.forbidden(), 403),
-        (play.unknown_model(), 404),
-        (play.rate_limited("7"), 429),
-        (play.server_error(), 500),
-        (play.server_error(503), 503),
-        (play.overflow("vllm"), 400),
-    ],
-)
-def test_errors(scripted: ScriptedServer, fault: Scripted, status: int) -> None:
-    scripted.add(fault)
-    answered, body, headers = ask(scripted, stream=True)
-    assert answered == status
-    assert json.loads(body)["error"]["message"]
-    assert status != 429 or headers["retry-after"] == "7"
-
-
-@pytest.mark.parametrize("option", ["stream_options", "response_format", "tools"])
-def test_options_are_rejected_when_told(scripted: ScriptedServer, option: str) -> None:
-    scripted.rejects = {option}
-    scripted.add(play.text("ok"))
-    more: dict[str, Any] = {option: {}}
-    status, body, _ = ask(scripted, **more)
-    assert status == 400
-    assert option.encode() in body
-    assert said(scripted) == "ok"
-
-
 @pytest.mark.parametrize("cut", [0, 10, 300])
 def test_the_connection_is_cut_after_that_many_bytes(scripted: ScriptedServer, cut: int) -> None:
     scripted.add(Scripted(text="one two three", cut_after=cut))
@@ -162,22 +93,6 @@ def test_the_connection_is_cut_after_that_many_bytes(scripted: ScriptedServer, c
         ask(scripted, stream=True)
     if isinstance(caught.value, http.client.IncompleteRead):
         assert len(caught.value.partial) == cut
-
-
-def test_a_cut_inside_a_character(scripted: ScriptedServer) -> None:
-    scripted.add(play.cut_inside(play.text("a 世"), "世"))
-    with pytest.raises(http.client.IncompleteRead) as caught:
-        ask(scripted, stream=True)
-    with pytest.raises(UnicodeDecodeError):
-        caught.value.partial.decode()
-
-
-def test_ends_that_are_no_ends(scripted: ScriptedServer) -> None:
-    scripted.add(play.quiet_end(), play.garbage(), play.stream_error("Oh no"), play.web_page())
-    assert b"DONE" not in ask(scripted, stream=True)[1]
-    assert b"\xff\xfe" in ask(scripted, stream=True)[1]
-    assert b'{"error": {"message": "Oh no"}}' in ask(scripted, stream=True)[1]
-    assert ask(scripted, stream=True)[2]["content-type"] == "text/html"
 
 
 def open_stream(server: ScriptedServer) -> socket.socket:
@@ -227,33 +142,6 @@ def test_whoever_comes_as_it_ends_is_let_go_of() -> None:
             for connection in knocking.result():
                 connection.close()
     gc.collect()  # a connection that was forgotten would complain
-
-
-def test_many_clients_at_once(scripted: ScriptedServer) -> None:
-    scripted.add(*[Scripted(text="a b c d", delay=0.05) for _ in range(30)])
-    with ThreadPoolExecutor(30) as pool:
-        answers = list(pool.map(lambda _: ask(scripted, stream=True)[0], range(30)))
-    assert answers == [200] * 30
-    assert len(scripted.requests) == 30
-
-
-def test_models_and_other_paths() -> None:
-    with ScriptedServer(models="big small") as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
-        connection.request("GET", "/v1/models")
-        listed = json.loads(connection.getresponse().read())
-        assert [model["id"] for model in listed["data"]] == ["big", "small"]
-        connection.request("GET", "/else")
-        assert connection.getresponse().status == 404
-        connection.close()
-
-
-def test_what_was_asked_is_kept(scripted: ScriptedServer) -> None:
-    scripted.add(play.text("x"))
-    ask(scripted, temperature=0)
-    assert scripted.requests[0].body["temperature"] == 0
-    assert scripted.requests[0].path == "/v1/chat/completions"
-    assert "content-length" in scripted.requests[0].headers
 
 
 def test_a_script_in_json() -> None:

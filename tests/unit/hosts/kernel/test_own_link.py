@@ -13,7 +13,7 @@ import pytest
 from cowork_jupyter.domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.hosts.kernel.own_link import OwnLink
-from tests.scripted import ScriptedServer, call, stall, text
+from tests.scripted import ScriptedServer, stall, text
 
 SECONDS = 60
 
@@ -100,48 +100,6 @@ def test_a_question_does_not_keep_a_run_waiting(link: OwnLink, scripted: Scripte
     card = link.request("GET", f"jobs/{job}/card")
     assert card["card"]["host"] == "kernel"
     assert "- Asked: Which region? *(nobody could answer)*" in card["markdown"]
-
-
-def test_what_would_ask_is_denied_with_the_reason(
-    link: OwnLink, scripted: ScriptedServer, tmp_path: Path
-) -> None:
-    scripted.add(call("create_file", path="a.txt", content="a\n"), text("I could not."))
-    job = link.send(context(link), {"content": "Write a.txt", "role": "actor"}, None)
-    assert ended(link, job)["status"] == "completed"
-    assert not (tmp_path / "a.txt").exists()
-    told = link.request("GET", f"jobs/{job}/card")["markdown"]
-    assert "`create_file`" in told
-    assert "policy" in told.lower()
-
-
-def test_a_policy_decides_where_nobody_can_be_asked(
-    link: OwnLink, scripted: ScriptedServer, tmp_path: Path
-) -> None:
-    scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
-    scripted.add(call("create_file", path="b.txt", content="b\n"), text("I could not."))
-    made, policy = context(link), {"permissions": {"allow": ["create_file"]}}
-    first = link.send(made, {"content": "Write a.txt", "role": "actor"}, policy)
-    assert ended(link, first)["status"] == "completed"
-    assert (tmp_path / "a.txt").read_text() == "a\n"
-    second = link.send(made, {"content": "Write b.txt", "role": "actor"}, None)
-    assert ended(link, second)["status"] == "completed"
-    assert not (tmp_path / "b.txt").exists(), "a policy counts for its own run only"
-
-
-def test_a_policy_decides_about_delegating_and_without_one_the_reason_is_true(
-    link: OwnLink, scripted: ScriptedServer
-) -> None:
-    task = call("delegate", role="actor", task="Look")
-    scripted.add(task, text("I looked."), text("Done."))
-    made, policy = context(link), {"permissions": {"allow": ["delegate(actor)"]}}
-    job = link.send(made, {"content": "Lead", "role": "commander"}, policy)
-    assert ended(link, job)["tasks"][0]["result"] == "I looked."
-    scripted.add(task, text("I could not."))
-    job = link.send(made, {"content": "Lead", "role": "commander"}, None)
-    assert ended(link, job)["tasks"] == []
-    told = link.request("GET", f"jobs/{job}/card")["markdown"]
-    assert "Nobody can be asked" in told
-    assert "delegate(actor)" in told
 
 
 def test_what_runs_at_the_end_is_stored_as_interrupted(
