@@ -44,7 +44,7 @@ def main(wanted: list[str]) -> int:
 def print_table(rows: list[Row]) -> None:
     width = max((len(row.name) for row in rows), default=0)
     for row in rows:
-        bound = f"{'≥' if row.at_least else '≤'} {row.limit:g}"
+        bound = f"{'≥' if row.at_least else '≤'} {row.limit:g}" if row.limit is not None else ""
         value = f"{row.value:.3g} {row.unit}"
         print(
             f"{'✓' if row.kept else '✗'} {row.name:<{width}}  {value:>12}  {bound:<8}  {row.note}"

@@ -12,11 +12,14 @@ class Row:
     name: str
     value: float
     unit: str
-    limit: float
+    limit: float | None
+    """None for what is only information."""
     note: str = ""
     at_least: bool = False
     """Whether the limit is a floor rather than a ceiling."""
 
     @property
     def kept(self) -> bool:
+        if self.limit is None:
+            return True
         return self.value >= self.limit if self.at_least else self.value <= self.limit
