@@ -215,7 +215,7 @@ async def skip_task(call: Call) -> BaseModel:
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
     found = call.service.requests.pending(call.path["id"], "question")
-    return models.QuestionList(items=[models.QuestionView.of(request) for request in found])
+    return models.QuestionList(items=[request.as_question() for request in found])
 
 
 @table.post("questions/{id}/answer", models.Answered, body=models.AnswerBody, action="execute")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from ..domain.effects import DataEffect
-from ..domain.events import HistorySummary, PermissionRequested
+from ..domain.events import HistorySummary, PermissionRequested, QuestionAsked
 from ..domain.guidance import Guidance
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
@@ -19,9 +19,8 @@ from ..record.run import RecordedRun, decisions, read_run
 from ..store import Store
 from .api_notebooks import ReproductionAnswer, reproduction_answer
 from .api_plans import PlanAnswer, plan_answer
-from .api_trust import permission_view
 from .calls import Call, own_job
-from .models import Name, QuestionView, RequestBody
+from .models import Name, RequestBody
 from .routes import Download, table
 
 MAX_LEFT_OUT = 500
@@ -75,7 +74,7 @@ class CardState(BaseModel):
     """The instructions, skills and the like that its agents were given."""
     summaries: list[SummaryView]
     """Oldest first."""
-    questions: list[QuestionView] | None = None
+    questions: list[QuestionAsked] | None = None
     """Open questions of the conversation; null for a kernel, which may not answer them."""
     permissions: list[PermissionRequested] | None = None
     """Likewise."""
@@ -164,10 +163,10 @@ def _card_state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardSt
         running = service.reproductions.state(context_id)
         state.reproduction = reproduction_answer(call, context_id, running)
         state.questions = [
-            QuestionView.of(request) for request in service.requests.pending(context_id, "question")
+            request.as_question() for request in service.requests.pending(context_id, "question")
         ]
         state.permissions = [
-            permission_view(request)
+            request.as_permission()
             for request in service.requests.pending(context_id, "permission")
         ]
     return state

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..agents.ask.pending_requests import request_view
 from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
 from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
-from ..store import UserRequest, UserRequestKind
+from ..store import UserRequestKind
 from .calls import Call
 from .models import Items, KnownRole, Name, RequestBody
 from .routes import table
@@ -51,14 +49,6 @@ class BatchDecision(PermissionDecision):
 
 class PermissionList(Items[PermissionRequested]):
     """Calls that wait for permission."""
-
-    @classmethod
-    def of(cls, requests: Iterable[UserRequest]) -> PermissionList:
-        return cls(items=list(map(permission_view, requests)))
-
-
-def permission_view(request: UserRequest) -> PermissionRequested:
-    return PermissionRequested.model_validate(request_view(request))
 
 
 class NewRule(RequestBody):
@@ -158,21 +148,21 @@ async def remove_rule(call: Call) -> None:
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
     found = call.service.requests.pending(call.path["id"], "permission")
-    return PermissionList.of(found)
+    return PermissionList(items=[request.as_permission() for request in found])
 
 
 @table.post("permissions/{id}", PermissionRequested, body=PermissionDecision, action="execute")
 async def resolve_permission(call: Call) -> BaseModel:
     """Allow or deny one call."""
     (resolved,) = call.service.requests.resolve_all([call.path["id"]], call.body.ruling())
-    return permission_view(resolved)
+    return resolved.as_permission()
 
 
 @table.post("permissions", PermissionList, body=BatchDecision, action="execute")
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
     resolved = call.service.requests.resolve_all(call.body.ids, call.body.ruling())
-    return PermissionList.of(resolved)
+    return PermissionList(items=[request.as_permission() for request in resolved])
 
 
 @table.get("trust", TrustView)
@@ -237,7 +227,7 @@ async def list_inbox(call: Call) -> BaseModel:
     items = [
         InboxItem.model_validate(
             {
-                **request_view(request),
+                **request.view(),
                 "kind": request.kind,
                 "title": context.title,
                 "notebook": context.notebook,

@@ -8,16 +8,13 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from ..agents.ask.pending_requests import request_view
 from ..domain.contexts import Context, FoundContext, Job
 from ..domain.errors import InvalidInput
-from ..domain.events import Event
+from ..domain.events import Event, QuestionAsked
 from ..domain.messages import ErrorBody, ImagePart, Message
-from ..domain.replies import Question
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
 from ..roles.catalog import RoleCatalog
-from ..store import UserRequest
 from ..tools.notebook.outputs import MAX_PIXELS, pixels
 
 
@@ -252,22 +249,7 @@ class EventList(BaseModel):
     events: list[Event]
 
 
-class QuestionView(Question):
-    """A question with its id and status."""
-
-    id: str
-    context_id: str
-    job_id: str | None = None
-    task_id: str | None = None
-    status: str
-    created_at: str
-
-    @classmethod
-    def of(cls, question: UserRequest) -> QuestionView:
-        return cls.model_validate(request_view(question))
-
-
-class QuestionList(Items[QuestionView]):
+class QuestionList(Items[QuestionAsked]):
     """Questions that wait for an answer."""
 
 

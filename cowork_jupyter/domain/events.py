@@ -295,9 +295,14 @@ class PermissionResolved(Data):
 
 
 class QuestionAsked(QuestionData):
-    """A question is waiting for the user's answer."""
+    """A question that is or was waiting for the user's answer."""
 
     id: str
+    context_id: str = ""
+    job_id: str | None = None
+    task_id: str | None = None
+    status: str = ""
+    created_at: str = ""
 
 
 class QuestionAnswered(Data):

@@ -218,8 +218,7 @@ class _CardBuilder:
         waiting = [request for request in asked if request.status == PENDING]
         items = []
         for request in waiting[: allowed.items]:
-            ids = request.model_dump(include={"id", "job_id", "task_id", "status"})
-            item = {**request.data, **ids}
+            item = request.view()
             trimmed = self._trim(item, replace(allowed, words=allowed.text))
             preview = item.get("shown")
             if isinstance(preview, dict) and trimmed["shown"].get("text") != preview.get("text"):

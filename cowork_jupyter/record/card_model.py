@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ..domain.base_models import Data
 from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.effects import DataWarning
+from ..domain.events import PermissionRequested, QuestionAsked
 from ..domain.figures import Assumption
 from ..domain.guidance import Guidance
 from ..domain.messages import MessageRole, MessageType
@@ -155,8 +156,8 @@ class RunSnapshot(Data):
     """What approving the plan lets each role do."""
     jobs: list[CardJob]
     tasks: list[CardTask]
-    questions: list[dict[str, Any]]
-    permissions: list[dict[str, Any]]
+    questions: list[QuestionAsked]
+    permissions: list[PermissionRequested]
     usage: Usage
     asked_by: str
     decisions: list[UserDecision]

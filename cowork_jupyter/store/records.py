@@ -8,7 +8,13 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar
 from pydantic import BaseModel, Field
 
 from ..domain.contexts import JobStatus
-from ..domain.events import PlanUpdated, is_within, moved_path
+from ..domain.events import (
+    PermissionRequested,
+    PlanUpdated,
+    QuestionAsked,
+    is_within,
+    moved_path,
+)
 from ..domain.identity import new_id, now
 from ..domain.plan import Plan, describe_change
 from ..domain.team import rights_of
@@ -31,6 +37,9 @@ Asker = Literal["model", "limits", "step", ""]
 of a plan about one of its steps. Others simply ask again."""
 
 
+_HIDDEN = frozenset({"digest", "call_id"})
+
+
 class UserRequest(BaseModel):
     """Something only the user can decide: a question, or a request for permission."""
 
@@ -48,6 +57,18 @@ class UserRequest(BaseModel):
     """Whether the answer has reached the run that asked, or its successor."""
     created_at: str = Field(default_factory=now)
     resolved_at: str | None = None
+
+    def view(self) -> dict[str, Any]:
+        """What is shown of it: in the API, in events and on cards."""
+        shown = {name: value for name, value in self.data.items() if name not in _HIDDEN}
+        envelope = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
+        return shown | self.model_dump(mode="json", include=envelope)
+
+    def as_question(self) -> QuestionAsked:
+        return QuestionAsked.model_validate(self.view())
+
+    def as_permission(self) -> PermissionRequested:
+        return PermissionRequested.model_validate(self.view())
 
 
 class PlanRevision(BaseModel):

@@ -233,12 +233,11 @@ class PendingRequests:
         with self._journal.transaction() as tx:
             _save(tx, request)
             if request.kind == "permission":
-                asked_for = PermissionRequested.model_validate(request_view(request))
-                _append_event(tx, request, asked_for)
+                _append_event(tx, request, request.as_permission())
                 return
-            asked = QuestionAsked(id=request.id, **request.data)
-            tx.append_message(log.message("assistant", asked.question, QuestionData(**dict(asked))))
-            _append_event(tx, request, asked)
+            asked = QuestionData(id=request.id, **request.data)
+            tx.append_message(log.message("assistant", asked.question, asked))
+            _append_event(tx, request, request.as_question())
 
     def _mark_used(self, request: UserRequest) -> None:
         with self._journal.transaction() as tx:
@@ -259,14 +258,6 @@ def status_of(tx: Transaction, job_id: str) -> JobStatus:
     """The status of a job that has not ended: waiting while anything of it is pending."""
     waits = any(request.status == PENDING for request in tx.job_requests(job_id))
     return JobStatus.WAITING if waits else JobStatus.RUNNING
-
-
-def request_view(request: UserRequest) -> dict[str, Any]:
-    """What anybody is shown of it: the API, events and cards."""
-    own = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
-    facts = request.model_dump(mode="json", include=own)
-    hidden = {"digest", "call_id"}
-    return {**{key: value for key, value in request.data.items() if key not in hidden}, **facts}
 
 
 def _new(kind: UserRequestKind, asked: BaseModel, log: RunLog, asker: Asker = "") -> UserRequest:

@@ -330,7 +330,7 @@ export interface components {
             permissions: components["schemas"]["PermissionRequested"][] | null;
             plan: components["schemas"]["PlanAnswer"] | null;
             /** @default null */
-            questions: components["schemas"]["QuestionView"][] | null;
+            questions: components["schemas"]["QuestionAsked"][] | null;
             /** @default null */
             reproduction: components["schemas"]["ReproductionAnswer"] | null;
             role: components["schemas"]["AgentRole"];
@@ -2872,18 +2872,24 @@ export interface components {
         };
         /**
          * QuestionAsked
-         * @description A question is waiting for the user's answer.
+         * @description A question that is or was waiting for the user's answer.
          */
         QuestionAsked: {
             /** @default false */
             allow_custom: boolean;
             /** @default  */
             context: string;
+            /** @default  */
+            context_id?: string;
+            /** @default  */
+            created_at?: string;
             /** @default null */
             default?: string | null;
             /** @default 1.0 */
             format_version: string;
             id: string;
+            /** @default null */
+            job_id?: string | null;
             /** @default [] */
             options: components["schemas"]["Option"][];
             question: string;
@@ -2892,6 +2898,10 @@ export interface components {
              * @enum {string}
              */
             severity: "critical" | "major" | "minor";
+            /** @default  */
+            status?: string;
+            /** @default null */
+            task_id?: string | null;
             /**
              * @default question
              * @constant
@@ -2952,7 +2962,7 @@ export interface components {
          * @description Questions that wait for an answer.
          */
         QuestionList: {
-            items: components["schemas"]["QuestionView"][];
+            items: components["schemas"]["QuestionAsked"][];
             /** @default null */
             next: null;
         };
@@ -2977,41 +2987,6 @@ export interface components {
             role: "user" | "assistant" | "system" | "tool";
             /** @default null */
             task_id: string | null;
-        };
-        /**
-         * QuestionView
-         * @description A question with its id and status.
-         */
-        QuestionView: {
-            /** @default false */
-            allow_custom: boolean;
-            /** @default  */
-            context: string;
-            context_id: string;
-            created_at: string;
-            /** @default null */
-            default: string | null;
-            /** @default 1.0 */
-            format_version: string;
-            id: string;
-            /** @default null */
-            job_id: string | null;
-            /** @default [] */
-            options: components["schemas"]["Option"][];
-            question: string;
-            /**
-             * @default major
-             * @enum {string}
-             */
-            severity: "critical" | "major" | "minor";
-            status: string;
-            /** @default null */
-            task_id: string | null;
-            /**
-             * @default question
-             * @constant
-             */
-            type: "question";
         };
         /**
          * QueueChanged
@@ -3491,14 +3466,10 @@ export interface components {
             made_at: string | null;
             messages: components["schemas"]["CardMessage"][];
             model: string | null;
-            permissions: {
-                [key: string]: unknown;
-            }[];
+            permissions: components["schemas"]["PermissionRequested"][];
             plan: components["schemas"]["CardPlan"] | null;
             plan_id: string | null;
-            questions: {
-                [key: string]: unknown;
-            }[];
+            questions: components["schemas"]["QuestionAsked"][];
             revision: number;
             /** @default  */
             rights?: string;

@@ -47,10 +47,10 @@ async def test_a_question_is_stored_shown_and_the_job_waits(
     (pending,) = bench.service.journal.store.pending_requests(bench.context.id, "question")
     assert (pending.id, pending.job_id) == (question_id, job_id)
     asked = bench.events(EventType.QUESTION_ASKED)[0].data.model_dump()
-    assert asked == {"id": question_id, **pending.data}
+    assert {"task_id": None, **asked} == pending.view()
     (message,) = bench.messages(MessageType.QUESTION)
     assert message.text == "Which?"
-    assert message.data.model_dump() == asked
+    assert message.data.model_dump() == {"id": question_id, **pending.data}
     assert bench.job_statuses() == [JobStatus.WAITING]
 
 

@@ -252,6 +252,9 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
     asking = [
         UserRequest(id=f"q{n}", context_id="ctx_1", data={"question": words}) for n in range(60)
     ]
+    shown = {"kind": "command", "text": words}
+    called = {"tool": "execute_command", "resource": words, "shown": shown}
+    calling = [UserRequest(id=f"p{n}", context_id="ctx_1", data=called) for n in range(60)]
     tasks = [
         Task(job_id="job_1", context_id="ctx_1", step_id=f"step-{n}", result=words)
         for n in range(1, 200)
@@ -262,7 +265,7 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
             message(words),
             revision=plan_of(*steps),
             questions=asking,
-            permissions=asking,
+            permissions=calling,
             job={"tasks": tasks, "error": words},
         ),
         stale=[words] * 100,
