@@ -32,5 +32,6 @@ def test_the_worst_holes_as_an_ordinary_user() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_200)
 def test_everything_as_an_ordinary_user() -> None:
     assert passed_as_nobody(*(f"tests/security/{name}.py" for name in WALK)) > 400
