@@ -248,13 +248,13 @@ class _AgentRun:
         log, count = self.log, self.factory.llm.counter
         scope = self.factory.mention_scope(log, log.notebook)
         scope = replace(scope, follow=self.resources.follow)
-        said = message.data if isinstance(message.data, TextData) else TextData()
+        text_data = message.data if isinstance(message.data, TextData) else TextData()
         # What a server wrote points at nothing: only the user may have things read unasked.
-        text = "" if said.prompt else message.text
-        found = await self.factory.look_up_mentions(scope, text, room, count)
-        if said.skill and self._reads_prompt:
-            found.guidance = self._skill_text(said.skill, room)
-        return found
+        text = "" if text_data.prompt else message.text
+        mentioned = await self.factory.look_up_mentions(scope, text, room, count)
+        if text_data.skill and self._reads_prompt:
+            mentioned.guidance = self._skill_text(text_data.skill, room)
+        return mentioned
 
     def _skill_text(self, name: str, room: int) -> str:
         try:
@@ -293,13 +293,13 @@ class _AgentRun:
             return registry
 
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
-            found = search_tools([describe_tool(tool) for tool in tools], query)
+            matches = search_tools([describe_tool(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
-            new = [tool for tool in found if tool not in self.parts.tools]
+            new = [tool for tool in matches if tool not in self.parts.tools]
             self.parts = replace(self.parts, tools=[*self.parts.tools, *new])
             # The prompt stays as it is, for servers that cache it.
             session.request_form = replace(self._form(), system=session.request_form.system)
-            return {tool.spec.name: tool.line for tool in found}
+            return {tool.spec.name: tool.line for tool in matches}
 
         return registry.plus(find_tools_in(registry, search))
 

@@ -79,12 +79,12 @@ def parse_message(
         return MessageRequest(_require_text(rest, name), role=role)
     if name in workflows:
         workflow = workflows[name]
-        given = assigned(workflow.schema, _split(rest, name))
-        return MessageRequest(text, workflow=WorkflowCall(name, given, workflow.role))
-    known = skills()
-    if name in known:
+        arguments = assigned(workflow.schema, _split(rest, name))
+        return MessageRequest(text, workflow=WorkflowCall(name, arguments, workflow.role))
+    available_skills = skills()
+    if name in available_skills:
         return MessageRequest(_require_text(rest, name), skill=name)
-    raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *known])
+    raise _unknown(name, [*(candidate.value for candidate in roles), *workflows, *available_skills])
 
 
 def parse_call(text: str, servers: Collection[str], skills: Iterable[str]) -> MessageRequest:
@@ -100,8 +100,8 @@ def parse_call(text: str, servers: Collection[str], skills: Iterable[str]) -> Me
 
 
 def _prompt_request(text: str, server: str, prompt: str, rest: str) -> MessageRequest:
-    words = tuple(_split(rest, f"{server}:{prompt}"))
-    return MessageRequest(text, prompt=PromptCall(server, prompt, words))
+    arguments = tuple(_split(rest, f"{server}:{prompt}"))
+    return MessageRequest(text, prompt=PromptCall(server, prompt, arguments))
 
 
 def is_callable(name: str) -> bool:
@@ -122,8 +122,8 @@ def _split(rest: str, name: str) -> list[str]:
         raise InvalidInput(f"/{name}: {error}.", code="bad_parameters") from None
 
 
-def _unknown(name: str, known: Iterable[str]) -> InvalidInput:
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+def _unknown(name: str, commands: Iterable[str]) -> InvalidInput:
+    close = difflib.get_close_matches(name, list(commands), n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(f'/{command}' for command in close)}?" if close else ""
     why = f"There is no command /{name}.{hint} Put a space first to send it as text."
     return InvalidInput(why, code="unknown_command", details={"close": close})
@@ -141,10 +141,10 @@ async def fetch_prompt(command: PromptCall, servers: ForeignServers) -> WrittenP
     """Get the prompt from the server; an error says how to write the arguments."""
     server = servers.server(command.server)
     name = f"{command.server}:{command.prompt}"
-    known = {offer.name: offer for offer in await server.prompts()}
-    prompt = known.get(command.prompt)
+    offers = {offer.name: offer for offer in await server.prompts()}
+    prompt = offers.get(command.prompt)
     if prompt is None:
-        close = difflib.get_close_matches(command.prompt, known, n=3, cutoff=0.5)
+        close = difflib.get_close_matches(command.prompt, offers, n=3, cutoff=0.5)
         hint = " or ".join(f"/{command.server}:{candidate}" for candidate in close)
         why = f"There is no prompt /{name}.{f' Did you mean {hint}?' if hint else ''}"
         raise NotFound(why, code="unknown_command")

@@ -106,17 +106,17 @@ class Delegation:
         return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
 
     def _permitted(self, role: AgentRole, agent: str) -> AgentRole:
-        found = next((delegate for delegate in self.delegates if delegate == role), None)
-        if found is None or not found.is_known:
+        permitted = next((delegate for delegate in self.delegates if delegate == role), None)
+        if permitted is None or not permitted.is_known:
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
-        known = self.externals.names()
-        if agent and agent not in known:
-            names = ", ".join(known) or "none"
+        agents = self.externals.names()
+        if agent and agent not in agents:
+            names = ", ".join(agents) or "none"
             why = f"There is no external agent '{agent}'. Choose one of: {names}."
             raise InvalidInput(why, code="unknown_agent")
-        return found
+        return permitted
 
     async def _carry_out(self, role: AgentRole, text: str, agent: str) -> tuple[bool, str]:
         task = Task(

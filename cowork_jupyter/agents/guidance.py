@@ -84,10 +84,10 @@ class AllGuidance(GuidanceFinder):
             yield from finder.offers()
 
     def tools(self) -> Mapping[str, Tool]:
-        found = [tools for finder in self.finders if (tools := finder.tools())]
-        if len(found) <= 1:
-            return found[0] if found else _NO_TOOLS
-        return {name: tool for tools in found for name, tool in tools.items()}
+        tool_sets = [tools for finder in self.finders if (tools := finder.tools())]
+        if len(tool_sets) <= 1:
+            return tool_sets[0] if tool_sets else _NO_TOOLS
+        return {name: tool for tools in tool_sets for name, tool in tools.items()}
 
     def skills(self) -> list[KnownSkill]:
         return [skill for finder in self.finders for skill in finder.skills()]

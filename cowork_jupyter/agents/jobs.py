@@ -79,11 +79,11 @@ class Jobs:
         return self._journal.store.jobs(context_id)
 
     def working(self) -> list[Job]:
-        found: list[Job] = []
+        jobs: list[Job] = []
         for job_id in tuple(self._running):
             with suppress(NotFound):  # the conversation was deleted, and the job with it
-                found.append(self._journal.store.job(job_id))
-        return [job for job in found if job.status is JobStatus.RUNNING]
+                jobs.append(self._journal.store.job(job_id))
+        return [job for job in jobs if job.status is JobStatus.RUNNING]
 
     def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))
@@ -155,8 +155,8 @@ class Jobs:
         Returns False if the service stops first; the next one then recovers the job.
         """
         ends = self._journal.store.unstored_ends
-        words = outcome.words if outcome.status is JobStatus.COMPLETED else ""
-        end = JobEnd(outcome.status, outcome.error, now(), words or None)
+        answer_text = outcome.words if outcome.status is JobStatus.COMPLETED else ""
+        end = JobEnd(outcome.status, outcome.error, now(), answer_text or None)
         task = asyncio.current_task()
         assert task is not None
         self._stopping.add(task)  # it has nothing left to cancel

@@ -85,8 +85,8 @@ class MentionScope:
         except Forbidden:
             return {}
         except (CoworkError, TimeoutError):
-            known = self.tools.memory.tables(self.kernel)
-            return known.tables if known else {}
+            remembered = self.tools.memory.tables(self.kernel)
+            return remembered.tables if remembered else {}
         return seen.tables
 
     # Files and the notebook

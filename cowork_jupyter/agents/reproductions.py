@@ -65,10 +65,10 @@ class Trial:
         if ran.failure is None:
             state.ran += 1
             return
-        said = f"{ran.failure.name}: {ran.failure.message}"[:MAX_ERROR]
+        error = f"{ran.failure.name}: {ran.failure.message}"[:MAX_ERROR]
         cell = self.code[state.ran]
         state.failed = FailedCell(
-            cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=said
+            cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=error
         )
 
     def finish(self, checked: Sequence[CheckedExpectation] = ()) -> None:

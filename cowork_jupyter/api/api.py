@@ -105,9 +105,9 @@ async def delete_context(call: Call) -> None:
 @table.get("deleted", models.DeletedContextList)
 async def list_deleted(call: Call) -> BaseModel:
     """Deleted conversations that can still be restored, newest first."""
-    found = call.service.conversations.deleted.contexts()
+    deleted = call.service.conversations.deleted.contexts()
     items = [
-        models.DeletedContext(**context.model_dump(), deleted_at=when) for context, when in found
+        models.DeletedContext(**context.model_dump(), deleted_at=when) for context, when in deleted
     ]
     return models.DeletedContextList(items=items)
 
@@ -123,11 +123,11 @@ async def poll_events(call: Call) -> BaseModel:
     """Events after a position. If there are none, waits up to `timeout` seconds for the first."""
     context_id, after = call.path["id"], call.query.after
     call.service.conversations.get(context_id)
-    found = call.service.journal.store.events(context_id, after)
-    if not found:
+    events = call.service.journal.store.events(context_id, after)
+    if not events:
         await _wait_for_event(call, context_id, after)
-        found = call.service.journal.store.events(context_id, after)
-    return models.EventList(events=found)
+        events = call.service.journal.store.events(context_id, after)
+    return models.EventList(events=events)
 
 
 async def _wait_for_event(call: Call, context_id: str, after: int) -> None:
@@ -214,8 +214,8 @@ async def skip_task(call: Call) -> BaseModel:
 @table.get("context/{id}/questions", models.QuestionList)
 async def list_questions(call: Call) -> BaseModel:
     """Questions that are waiting for the user."""
-    found = call.service.requests.pending(call.path["id"], "question")
-    return models.QuestionList(items=[request.as_question() for request in found])
+    requests = call.service.requests.pending(call.path["id"], "question")
+    return models.QuestionList(items=[request.as_question() for request in requests])
 
 
 @table.post("questions/{id}/answer", models.Answered, body=models.AnswerBody, action="execute")

@@ -92,9 +92,9 @@ class RollbackRequest(RequestBody):
 @table.get("context/{id}/checkpoints", CheckpointList, kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """The checkpoints of a conversation, oldest first."""
-    found = await call.service.checkpoints.listing(call.path["id"])
+    checkpoints = await call.service.checkpoints.listing(call.path["id"])
     store = await call.service.checkpoints.lazy_store.use()
-    return CheckpointList(items=[CheckpointView.of(record) for record in found], store=store)
+    return CheckpointList(items=[CheckpointView.of(record) for record in checkpoints], store=store)
 
 
 @table.get("checkpoints/{id}/diff", CheckpointDiff, query=DiffQuery, kernel=True)

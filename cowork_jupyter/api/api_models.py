@@ -124,8 +124,8 @@ async def list_models(call: Call) -> BaseModel:
 async def list_offers(call: Call) -> BaseModel:
     """The model servers that run on this machine; none where the configuration names one."""
     connections = call.service.connections
-    found = [] if connections.is_configured else await asyncio.to_thread(find_servers)
-    items = [OfferedServer.model_validate(server, from_attributes=True) for server in found]
+    servers = [] if connections.is_configured else await asyncio.to_thread(find_servers)
+    items = [OfferedServer.model_validate(server, from_attributes=True) for server in servers]
     return OfferList(items=items)
 
 

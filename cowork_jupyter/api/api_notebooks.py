@@ -159,8 +159,8 @@ async def list_outdated_cells(call: Call) -> BaseModel:
     return _stale_list(await asyncio.to_thread(outdated_cells, cells))
 
 
-def _stale_list(found: list[StaleCell]) -> StaleCellList:
-    return StaleCellList(items=[StaleCellView(**vars(cell)) for cell in found])
+def _stale_list(cells: list[StaleCell]) -> StaleCellList:
+    return StaleCellList(items=[StaleCellView(**vars(cell)) for cell in cells])
 
 
 class SilenceRequest(RequestBody):
@@ -186,16 +186,16 @@ class SilenceAnswer(BaseModel):
 @table.post("context/{id}/silenced", SilenceAnswer, body=SilenceRequest, action="write")
 async def silence_warning(call: Call) -> BaseModel:
     """Silence a kind of warning in a cell, in the conversation's notebook, or everywhere."""
-    said, service = call.body, call.service
+    body, service = call.body, call.service
     notebook = service.conversations.get(call.path["id"]).notebook
-    place = {"cell": said.cell_id, "notebook": notebook, "everywhere": ""}[said.scope]
+    place = {"cell": body.cell_id, "notebook": notebook, "everywhere": ""}[body.scope]
     if place is None:
-        raise InvalidInput(f"scope: there is no {said.scope} here.", code="no_place")
+        raise InvalidInput(f"scope: there is no {body.scope} here.", code="no_place")
     tools = service.factory.tools
-    if said.scope == "notebook":
+    if body.scope == "notebook":
         place = place_of(tools.workspace, place)
-    tools.silenced.set(said.code, said.scope, place, silenced=said.silenced)
-    return SilenceAnswer(code=said.code, scope=said.scope, silenced=said.silenced)
+    tools.silenced.set(body.code, body.scope, place, silenced=body.silenced)
+    return SilenceAnswer(code=body.code, scope=body.scope, silenced=body.silenced)
 
 
 REPRODUCE = "context/{id}/reproduce"

@@ -151,10 +151,10 @@ async def get_plan(call: Call) -> BaseModel:
     query, context_id = call.query, call.path["id"]
     job = call.service.journal.store.active_job(context_id) if query.running else None
     executed = job.plan_id if job and job.kind is JobKind.PLAN else None
-    found = call.service.plans.find(context_id, query.plan_id or executed, query.revision)
-    if found is None:
+    revision = call.service.plans.find(context_id, query.plan_id or executed, query.revision)
+    if revision is None:
         return PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
-    return plan_answer(call, found)
+    return plan_answer(call, revision)
 
 
 def plan_answer(call: Call, revision: PlanRevision) -> PlanAnswer:
@@ -180,7 +180,7 @@ async def edit_plan(call: Call) -> BaseModel:
 @table.get("context/{id}/plans", PlanList, kernel=True)
 async def list_plans(call: Call) -> BaseModel:
     """The plans of a conversation, oldest first."""
-    found = call.service.plans.of(call.path["id"])
+    revisions = call.service.plans.of(call.path["id"])
     items = [
         PlanSummary(
             id=revision.plan_id,
@@ -190,7 +190,7 @@ async def list_plans(call: Call) -> BaseModel:
             made_at=revision.made_at,
             job_id=revision.job_id,
         )
-        for revision in found
+        for revision in revisions
     ]
     return PlanList(items=items)
 
@@ -199,8 +199,8 @@ async def list_plans(call: Call) -> BaseModel:
 async def list_revisions(call: Call) -> BaseModel:
     """The revisions of a plan, oldest first, with what each of them changed."""
     newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
-    found = call.service.journal.store.plan_revisions(newest.plan_id)
-    items = [RevisionSummary.model_validate(revision, from_attributes=True) for revision in found]
+    revisions = call.service.journal.store.plan_revisions(newest.plan_id)
+    items = [RevisionSummary.model_validate(each, from_attributes=True) for each in revisions]
     return RevisionList(plan_id=newest.plan_id, items=items)
 
 
@@ -211,9 +211,9 @@ async def compare_revisions(call: Call) -> BaseModel:
     after = plans.revision(call.path["id"], query.to, query.plan_id)
     earlier = query.from_ or max(1, after.revision - 1)
     before = plans.revision(call.path["id"], earlier, after.plan_id)
-    found = compare_plans(before.plan, after.plan)
+    comparison = compare_plans(before.plan, after.plan)
     return ComparisonAnswer(
-        from_revision=before.revision, to_revision=after.revision, **dict(found)
+        from_revision=before.revision, to_revision=after.revision, **dict(comparison)
     )
 
 
@@ -297,6 +297,5 @@ class AssumptionList(Items[Assumption]):
 @table.post("context/{id}/assumptions", AssumptionList, body=AssumptionDecision, action="execute")
 async def settle_assumption(call: Call) -> BaseModel:
     """Confirm an assumption, or correct it. A correction goes to the planner."""
-    said = Settlement(**dict(call.body))
-    items, job_id = call.service.settle_assumption(call.path["id"], said)
+    items, job_id = call.service.settle_assumption(call.path["id"], Settlement(**dict(call.body)))
     return AssumptionList(items=items, job_id=job_id)

@@ -101,10 +101,10 @@ async def job_card(call: Call) -> BaseModel:
     # Read the position first, so that whatever is stored meanwhile is delivered again.
     seq = store.last_seq(job.context_id)
     run = await asyncio.to_thread(read_run, store, job.id, call.service.role_catalog.resolve)
-    made = await asyncio.to_thread(_run_card, call, run)
-    answer = CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
+    rendered = await asyncio.to_thread(_run_card, call, run)
+    answer = CardAnswer(card=rendered.card, markdown=rendered.markdown, text=rendered.text)
     if call.query.whole:
-        left_out = made.card.snapshot.left_out
+        left_out = rendered.card.snapshot.left_out
         answer.state = await asyncio.to_thread(_card_state, call, run, seq, left_out)
         home, here = run.context.notebook, call.query.notebook
         if home and here and call.host.is_elsewhere(home, here):
@@ -199,5 +199,5 @@ async def audit(call: Call) -> BaseModel:
 )
 async def export(call: Call) -> Download:
     """The full record of a conversation, as a file."""
-    made = await call.service.export(call.path["id"], call.query.format)
-    return Download(made.content_type, made.file_name, made.body)
+    exported = await call.service.export(call.path["id"], call.query.format)
+    return Download(exported.content_type, exported.file_name, exported.body)

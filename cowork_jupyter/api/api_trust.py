@@ -147,8 +147,8 @@ async def remove_rule(call: Call) -> None:
 @table.get("context/{id}/permissions", PermissionList)
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that are waiting for the user's approval."""
-    found = call.service.requests.pending(call.path["id"], "permission")
-    return PermissionList(items=[request.as_permission() for request in found])
+    requests = call.service.requests.pending(call.path["id"], "permission")
+    return PermissionList(items=[request.as_permission() for request in requests])
 
 
 @table.post("permissions/{id}", PermissionRequested, body=PermissionDecision, action="execute")

@@ -227,8 +227,8 @@ def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
     if body.plan is None:
         assert body.context_id is not None
         call.service.conversations.get(body.context_id)
-        found = call.service.reuse.plan_of(body.context_id, body.revision, body.plan_id)
-        return found.model_dump(mode="json")
+        plan = call.service.reuse.plan_of(body.context_id, body.revision, body.plan_id)
+        return plan.model_dump(mode="json")
     for name in ("revision", "plan_id"):
         if getattr(body, name) is not None:
             raise InvalidInput(f"{name}: needs a context_id.", code="invalid_template")
@@ -248,8 +248,8 @@ async def edit_workflow(call: Call) -> BaseModel:
     """Edit one of the user's own templates: title, description, parameters."""
     body: WorkflowEdit = call.body
     await _require_person(call, "edit", body.cell_id)
-    given = body.model_dump(exclude={"cell_id"}, exclude_none=True)
-    return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(given)))
+    fields = body.model_dump(exclude={"cell_id"}, exclude_none=True)
+    return WorkflowView.of(call.service.reuse.edit(call.path["name"], TemplateEdit.read(fields)))
 
 
 @table.post(
@@ -265,8 +265,8 @@ async def share_workflow(call: Call) -> BaseModel:
 @table.get("workflows/{name}/file", None, kernel=True, downloads=(JSON,))
 async def get_workflow_file(call: Call) -> Download:
     """A template as a file, to be put into the `.cowork/workflows` of another workspace."""
-    found = call.service.reuse.template(call.path["name"])
-    return Download(JSON, f"{found.name}.json", written(found))
+    template = call.service.reuse.template(call.path["name"])
+    return Download(JSON, f"{template.name}.json", written(template))
 
 
 @table.delete("workflows/{name}", query=WorkflowDeletion, kernel=True)

@@ -129,8 +129,8 @@ class _WhatIsSent(GenerateJsonSchema):
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        found = super().model_schema(schema)
-        if self.mode == "serialization" and "properties" in found:
+        json_schema = super().model_schema(schema)
+        if self.mode == "serialization" and "properties" in json_schema:
             bases = [base for base in schema["cls"].__mro__ if issubclass(base, BaseModel)]
             is_data = issubclass(schema["cls"], Data)
             whole = {
@@ -140,9 +140,9 @@ class _WhatIsSent(GenerateJsonSchema):
                 for name, field in base.model_fields.items()
                 if not (is_data and field.default is None)  # None is left out
             }
-            needed = whole.union(found.get("required", ()))
-            found["required"] = [name for name in found["properties"] if name in needed]
-        return found
+            needed = whole.union(json_schema.get("required", ()))
+            json_schema["required"] = [name for name in json_schema["properties"] if name in needed]
+        return json_schema
 
 
 def _schemas(table: RouteTable) -> dict[str, Any]:

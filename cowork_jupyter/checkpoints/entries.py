@@ -89,11 +89,11 @@ def same(entry: FileEntry | None, other: FileEntry | None) -> bool:
 
 def merge_changes(changes: Iterable[Change]) -> list[Change]:
     """Combine consecutive changes: the first state before, the last state after."""
-    found: dict[str, Change] = {}
+    merged: dict[str, Change] = {}
     for change in changes:
-        first = found.get(change.path, change)
-        found[change.path] = Change(change.path, first.before, change.after)
-    different = (change for change in found.values() if not same(change.before, change.after))
+        first = merged.get(change.path, change)
+        merged[change.path] = Change(change.path, first.before, change.after)
+    different = (change for change in merged.values() if not same(change.before, change.after))
     return sorted(different, key=lambda change: change.path)
 
 
@@ -214,13 +214,13 @@ class Folder:
             self._hash = hash(tuple(_ROW.unpack_from(row) for row in self.files.values()))
         look = os.stat
         try:
-            found = [
+            keys = [
                 stat_key(look(name, dir_fd=descriptor, follow_symlinks=False))
                 for name in self.files
             ]
         except OSError:
             return False
-        return hash(tuple(found)) == self._hash
+        return hash(tuple(keys)) == self._hash
 
     def entries(self) -> dict[str, FileEntry]:
         """By name, without subfolders."""
@@ -254,7 +254,7 @@ class Folder:
         return {row[ROW_SIZE:] for row in self.files.values()} - {NO_CONTENT}
 
     def to_bytes(self) -> bytes:
-        attributes = {name: attributes_to_list(found) for name, found in self.attributes.items()}
+        attributes = {name: attributes_to_list(values) for name, values in self.attributes.items()}
         facts = (
             self.own,
             self.mode,
@@ -287,7 +287,7 @@ class Folder:
             folders,
             targets,
             not_kept,
-            attributes={name: attributes_from_list(found) for name, found in attributes.items()},
+            attributes={name: attributes_from_list(values) for name, values in attributes.items()},
             trees={name: (inode, born) for name, (inode, born) in trees.items()},
         )
 
@@ -318,7 +318,7 @@ class Snapshot:
             for path, folder in folders.items()
             if WHOLE in folder.not_kept
         )
-        found: dict[str, Change] = {}
+        changes: dict[str, Change] = {}
         for folder_path in self.folders.keys() | after.folders.keys():
             old, new = self.folders.get(folder_path), after.folders.get(folder_path)
             if old is new or (closed and f"{folder_path}/".startswith(closed)):
@@ -328,13 +328,13 @@ class Snapshot:
                 change = Change(path, old_entries.get(path), new_entries.get(path))
                 if not same(change.before, change.after):
                     # A folder that became a file is met twice: here, and in the folder above.
-                    other = found.get(path, change)
-                    found[path] = Change(
+                    other = changes.get(path, change)
+                    changes[path] = Change(
                         path, change.before or other.before, change.after or other.after
                     )
         made = (entry for entry in after.trees().items() if not self._has(entry[0]))
-        found |= {path: Change(path, None, tree) for path, tree in made}
-        return [found[path] for path in sorted(found)]
+        changes |= {path: Change(path, None, tree) for path, tree in made}
+        return [changes[path] for path in sorted(changes)]
 
     def trees(self) -> dict[str, FileEntry]:
         return {

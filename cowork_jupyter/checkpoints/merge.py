@@ -128,12 +128,12 @@ def _all(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> Iter
 def _notebook(document: Document) -> _Notebook:
     try:
         cells = document["cells"]
-        found = {str(cell["id"]): _version(cell) for cell in cells}
+        versions = {str(cell["id"]): _version(cell) for cell in cells}
     except (KeyError, TypeError, AttributeError) as error:
         raise NotByCell(str(error)) from error
-    if len(found) < len(cells):
+    if len(versions) < len(cells):
         raise NotByCell("two cells have the same id")
-    return _Notebook(document, found)
+    return _Notebook(document, versions)
 
 
 def _version(cell: dict[str, Any]) -> _Version:
@@ -179,20 +179,20 @@ def _without_agent(steps: Sequence[tuple[T | None, T | None]], now: T | None) ->
 
 def _join(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, T | None]]:
     """Join steps without a change of others in between; drop those without effect."""
-    found: list[tuple[T | None, T | None]] = []
+    joined: list[tuple[T | None, T | None]] = []
     for before, after in steps:
-        if found and found[-1][1] == before:
-            found[-1] = (found[-1][0], after)
+        if joined and joined[-1][1] == before:
+            joined[-1] = (joined[-1][0], after)
         else:
-            found.append((before, after))
-    return [(before, after) for before, after in found if before != after]
+            joined.append((before, after))
+    return [(before, after) for before, after in joined if before != after]
 
 
 def _metadata(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> dict[str, Any]:
     """Of the notebook. There are no conflicts: what others changed stays."""
     now = present.metadata
     keys = dict.fromkeys(key for notebook in _all(history, present) for key in notebook.metadata)
-    found = {}
+    metadata = {}
     for key in keys:
         steps = [
             (before.metadata.get(key, _MISSING), after.metadata.get(key, _MISSING))
@@ -202,8 +202,8 @@ def _metadata(history: list[tuple[_Notebook, _Notebook]], present: _Notebook) ->
         if key not in KEPT_METADATA:
             value = _without_agent(steps, value).value
         if value is not _MISSING:
-            found[key] = value
-    return found
+            metadata[key] = value
+    return metadata
 
 
 def _arrange(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection[str]) -> list[str]:
@@ -216,8 +216,8 @@ def _arrange(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection
     later = [*(before for before, _ in steps[1:]), now]
     by_agent = _placed(steps)
     by_others = _placed(zip((after for _, after in steps), later, strict=True))
-    found = [name for name in now if name in there]
-    present = set(found)
+    arranged = [name for name in now if name in there]
+    present = set(arranged)
     fixed = present - by_agent - by_others
     above: str | None = None
     for index, name in enumerate(original):
@@ -225,40 +225,40 @@ def _arrange(steps: Sequence[tuple[Order, Order]], now: Order, there: Collection
             continue
         if name not in fixed:
             below = next((cell_id for cell_id in original[index + 1 :] if cell_id in fixed), None)
-            _put_between(found, name, above, below)
+            _put_between(arranged, name, above, below)
         above = name
     for before, _ in steps[1:]:
-        _bring_back(found, before, there)
-    return found
+        _bring_back(arranged, before, there)
+    return arranged
 
 
-def _bring_back(found: list[str], order: Order, there: Collection[str]) -> None:
+def _bring_back(arranged: list[str], order: Order, there: Collection[str]) -> None:
     """Insert cells that others added between two steps and the agent deleted."""
     above: str | None = None
     for name in order:
-        if name in there and name not in found:
-            _put_between(found, name, above, None)
-        above = name if name in found else above
+        if name in there and name not in arranged:
+            _put_between(arranged, name, above, None)
+        above = name if name in arranged else above
 
 
-def _put_between(found: list[str], name: str, above: str | None, below: str | None) -> None:
+def _put_between(arranged: list[str], name: str, above: str | None, below: str | None) -> None:
     """Put the cell right behind `above`, unless it is between the two already."""
-    places = {cell_id: place for place, cell_id in enumerate(found)}
+    places = {cell_id: place for place, cell_id in enumerate(arranged)}
     start = -1 if above is None else places[above]
-    end = len(found) if below is None else places[below]
+    end = len(arranged) if below is None else places[below]
     if start < places.get(name, -1) < end:
         return
     if name in places:
-        found.remove(name)
-    found.insert(0 if above is None else found.index(above) + 1, name)
+        arranged.remove(name)
+    arranged.insert(0 if above is None else arranged.index(above) + 1, name)
 
 
 def _placed(steps: Iterable[tuple[Order, Order]]) -> set[str]:
-    found: set[str] = set()
+    placed: set[str] = set()
     for before, after in steps:
-        found |= set(after) - set(before)
-        found |= _moved(before, after)
-    return found
+        placed |= set(after) - set(before)
+        placed |= _moved(before, after)
+    return placed
 
 
 def _moved(before: Order, after: Order) -> set[str]:
@@ -290,10 +290,10 @@ def merge_notebook(
     chosen: Collection[str] | None,
 ) -> Merge | None:
     """The present notebook without these changes; None if it cannot be merged by cell."""
-    found = [_document(state, entry) for step in steps for entry in (step.before, step.after)]
+    versions = [_document(state, entry) for step in steps for entry in (step.before, step.after)]
     now = _document(state, present)
-    documents = [document for document in found if document is not None]
-    if now is None or len(documents) < len(found):
+    documents = [document for document in versions if document is not None]
+    if now is None or len(documents) < len(versions):
         return None
     try:
         return revert_steps(list(zip(documents[::2], documents[1::2], strict=True)), now, chosen)
@@ -314,7 +314,7 @@ def _document(state: WorkspaceState, entry: FileEntry | None) -> Document | None
     if entry is None or entry.digest is None or entry.size > MAX_SIZE:
         return None
     try:
-        found: Any = json.loads(state.store.objects.read(entry.digest))
+        document: Any = json.loads(state.store.objects.read(entry.digest))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

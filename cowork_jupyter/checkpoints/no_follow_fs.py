@@ -57,8 +57,8 @@ class NoFollowFs:
         """None if nothing is there, or not under exactly this name."""
         try:
             with self.parent(path) as (folder, name):
-                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                return found if _has_exact_name(folder, name, found) else None
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                return status if _has_exact_name(folder, name, status) else None
         except OSError:
             return None
 
@@ -119,8 +119,8 @@ class NoFollowFs:
     def remove(self, path: str) -> None:
         """Remove a file, a symlink or an empty folder."""
         with self.parent(path) as (folder, name):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if stat.S_ISDIR(found.st_mode):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
                 self.remove_leftovers(path)
                 os.rmdir(name, dir_fd=folder)
             else:
@@ -134,8 +134,8 @@ class NoFollowFs:
         with suppress(OSError), self._listed(path) as (folder, names):
             for name in filter(LEFTOVER.fullmatch, names):
                 with suppress(OSError):
-                    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                    if before is None or found.st_ctime_ns < before:
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if before is None or status.st_ctime_ns < before:
                         os.unlink(name, dir_fd=folder)
 
 
@@ -147,24 +147,24 @@ def attributes_of(file: int) -> Attributes:
         names = os.listxattr(file)
         if not names:  # as nearly always
             return ()
-        found = sorted(
+        pairs = sorted(
             (name, os.getxattr(file, name)) for name in names if name.startswith("user.")
         )
     except OSError:
         return ()
-    return tuple(found) if sum(len(value) for _, value in found) <= MAX_ATTRIBUTES_SIZE else ()
+    return tuple(pairs) if sum(len(value) for _, value in pairs) <= MAX_ATTRIBUTES_SIZE else ()
 
 
-def _has_exact_name(folder: int, name: str, found: os.stat_result) -> bool:
+def _has_exact_name(folder: int, name: str, status: os.stat_result) -> bool:
     """Whether the entry is spelled like this; some filesystems find `A.txt` as `a.txt` too."""
     other = name.swapcase()
     if other == name:
         return True
     try:
-        other_found = os.stat(other, dir_fd=folder, follow_symlinks=False)
+        other_status = os.stat(other, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return True  # only this spelling leads there, as on most systems
-    if not os.path.samestat(found, other_found):
+    if not os.path.samestat(status, other_status):
         return True
     with os.scandir(folder) as listing:
         return any(entry.name == name for entry in listing)

@@ -260,10 +260,10 @@ class Objects:
     def sweep_files(self, connection: sqlite3.Connection) -> None:
         """Remove files that have no row; call it within a transaction."""
         sql = "SELECT digest FROM objects WHERE pack IS NULL"
-        known = {self.path_of(row[0]) for row in connection.execute(sql)}
+        stored = {self.path_of(row[0]) for row in connection.execute(sql)}
         for folder in self._folder.iterdir():
             for path in folder.iterdir():
-                if path not in known:
+                if path not in stored:
                     path.unlink(missing_ok=True)
         for path in self._incoming.iterdir():
             with suppress(FileNotFoundError):

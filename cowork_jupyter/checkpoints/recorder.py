@@ -232,10 +232,10 @@ class Recorder:
     async def at_risk(self) -> list[str]:
         """The same in words, for the card that asks about a command."""
         try:
-            found = await self.preview()
+            uncovered = await self.preview()
         except (OSError, sqlite3.Error, StoreError) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
-        missed = [entry for entry in found if PurePosixPath(entry.path).name not in CACHES]
+        missed = [entry for entry in uncovered if PurePosixPath(entry.path).name not in CACHES]
         lines = [
             f"{without_surrogates(entry.path)} ({entry.why})" for entry in missed[:MAX_AT_RISK]
         ]
@@ -277,13 +277,13 @@ class Recorder:
 
     def _named_paths(self, use: ToolUse) -> frozenset[str]:
         """The files that a call names, and those that their symlinks lead to."""
-        found = set()
+        paths = set()
         for path in use.path_parameters:
             for follow in (True, False):
                 # Otherwise the tool will say what is wrong with it.
                 with suppress(CoworkError), self._workspace.locate(path, follow=follow) as place:
-                    found.add(place.path)
-        return frozenset(path for path in found if path != "." and not inside_git(path))
+                    paths.add(place.path)
+        return frozenset(path for path in paths if path != "." and not inside_git(path))
 
     async def _write(self, call: _Call) -> None:
         """From here on nothing that the tool does is lost. A cancelled call leaves no trace."""
@@ -306,11 +306,11 @@ class Recorder:
     async def _after(self, call: _Call) -> None:
         began, use = time.monotonic(), call.use
         try:
-            found = await self._writer.find_changes(call.checkpoint, use.phase)
-            own = await self._own_changes(call, found.changes)
+            checkpoint = await self._writer.find_changes(call.checkpoint, use.phase)
+            own = await self._own_changes(call, checkpoint.changes)
             if own:
                 spent = call.spent + time.monotonic() - began
-                await self._writer.record(replace(found, changes=own), spent=spent)
+                await self._writer.record(replace(checkpoint, changes=own), spent=spent)
             else:
                 await self._writer.drop(call.checkpoint.id)
         except (OSError, sqlite3.Error, CoworkError) as error:
@@ -327,19 +327,19 @@ class Recorder:
         call.is_known.set()
         self._calls.discard(call)
 
-    async def _own_changes(self, call: _Call, found: Sequence[Change]) -> list[Change]:
+    async def _own_changes(self, call: _Call, changes: Sequence[Change]) -> list[Change]:
         """Of what was found after a call, all but what others are known to have done."""
         others = [other for other in self._calls if other.use.context_id != call.use.context_id]
         for other in others:
-            other.others.extend(change for change in found if change.path in call.named)
+            other.others.extend(change for change in changes if change.path in call.named)
         call.is_known.set()  # before waiting for others, who may wait for this one
-        unnamed = {change.path for change in found} - call.named
+        unnamed = {change.path for change in changes} - call.named
         for other in others:
             if other.named & unnamed and (other.use.phase == "paths" or other.is_over):
                 await other.is_known.wait()
         return [
             change
-            for change in found
+            for change in changes
             if change.path in call.named or not _is_explained(change, call.others)
         ]
 

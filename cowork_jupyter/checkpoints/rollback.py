@@ -162,10 +162,10 @@ def plan_rollback(
         else:
             _plan_path(state, plan, events, own, present, choice, is_open=path in documents)
     _keep_full_folders(state, plan)
-    known = {without_surrogates(path) for path in histories}
+    changed = {without_surrogates(path) for path in histories}
     named = {*(choice.paths or ()), *choice.overwrite, *choice.overwrite_cells}
-    for path in sorted(named - known):
-        if not any(other.startswith(f"{path}/") for other in known):
+    for path in sorted(named - changed):
+        if not any(other.startswith(f"{path}/") for other in changed):
             plan.skip(path, NOT_OURS)
     return plan
 
@@ -174,13 +174,13 @@ def _path_histories(
     own: set[int], history: list[Checkpoint], paths: Collection[str] | None
 ) -> dict[str, PathHistory]:
     """For each path to restore: what happened to it, from the first chosen change on."""
-    found: dict[str, PathHistory] = {}
+    histories: dict[str, PathHistory] = {}
     for checkpoint in history:
         for change in checkpoint.changes:
             is_first = checkpoint.position in own and _is_within(change.path, paths)
-            if change.path in found or is_first:
-                found.setdefault(change.path, []).append((checkpoint, change))
-    return found
+            if change.path in histories or is_first:
+                histories.setdefault(change.path, []).append((checkpoint, change))
+    return histories
 
 
 def _tree_at(state: WorkspaceState, path: str, events: PathHistory) -> FileEntry | None:
@@ -364,6 +364,6 @@ def _check_still_there(state: WorkspaceState, change: Change) -> None:
     if before is None and facts is not None:
         raise OSError(0, "something else is there now")
     if before and before.kind == "file" and before.modified:
-        known = (before.size, before.modified)
-        if facts is None or (facts.st_size, facts.st_mtime_ns) != known:
+        size_and_time = (before.size, before.modified)
+        if facts is None or (facts.st_size, facts.st_mtime_ns) != size_and_time:
             raise OSError(0, "it changed just now")

@@ -240,14 +240,14 @@ class CheckpointStore:
                 connection.execute(sql, (*mark, json.dumps(facts)))
 
     def add_changes(
-        self, connection: sqlite3.Connection, checkpoint_id: str, found: Iterable[Change]
+        self, connection: sqlite3.Connection, checkpoint_id: str, added: Iterable[Change]
     ) -> None:
         """Add what a scan found different to an unfinished checkpoint."""
-        known = self.checkpoint(checkpoint_id)
-        changes = merge_changes((*known.changes, *found))
-        values = (changes_to_bytes(changes), known.position)
+        unfinished = self.checkpoint(checkpoint_id)
+        changes = merge_changes((*unfinished.changes, *added))
+        values = (changes_to_bytes(changes), unfinished.position)
         connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
-        _hold_contents(connection, known.position, changes)
+        _hold_contents(connection, unfinished.position, changes)
 
     def move_file(self, root: Path, old: str, new: str) -> None:
         """A file or folder was renamed: its changes are those of the new path."""
@@ -266,8 +266,8 @@ class CheckpointStore:
 
     def checkpoint(self, checkpoint_id: str) -> Checkpoint:
         """Finished or not."""
-        for found in self._select("id=?", checkpoint_id):
-            return found
+        for checkpoint in self._select("id=?", checkpoint_id):
+            return checkpoint
         raise NotFound(
             f"The content of checkpoint '{checkpoint_id}' is no longer kept.",
             details={"id": checkpoint_id},

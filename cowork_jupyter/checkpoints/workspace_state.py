@@ -152,10 +152,10 @@ class WorkspaceState:
             row = connection.execute(sql, (self.id, os.fsencode(path))).fetchone()
             if row:
                 stored[path] = Folder.from_bytes(row[0])
-        found = Snapshot(stored).changes_until(Snapshot(new))
-        found = [change for change in found if not self._is_moved_tree(change.after)]
+        changes = Snapshot(stored).changes_until(Snapshot(new))
+        changes = [change for change in changes if not self._is_moved_tree(change.after)]
         for checkpoint_id in waiting:
-            self.store.add_changes(connection, checkpoint_id, found)
+            self.store.add_changes(connection, checkpoint_id, changes)
 
     def _is_moved_tree(self, entry: FileEntry | None) -> bool:
         """Whether it was there already, under another name: then no tool made it."""
@@ -198,15 +198,15 @@ class WorkspaceState:
         entry = _file_entry(facts)
         if not stat.S_ISREG(facts.st_mode):
             return replace(entry, why_not_kept="a pipe, socket or device")
-        known = self._known(path, stat_row(facts))
-        if known and known.digest and self.store.objects.touch(known.digest):
-            return known
+        stored = self._stored_entry(path, stat_row(facts))
+        if stored and stored.digest and self.store.objects.touch(stored.digest):
+            return stored
         try:
             return self._read(path, reader)
         except OSError as error:
             return replace(entry, why_not_kept=f"cannot be kept: {error.strerror}")
 
-    def _known(self, path: str, row: bytes) -> FileEntry | None:
+    def _stored_entry(self, path: str, row: bytes) -> FileEntry | None:
         folder_path, _, name = path.rpartition("/")
         folder = self._last.folders.get(folder_path) if self._last else None
         return self._read_files.get((path, row)) or (folder.known(name, row) if folder else None)
@@ -232,13 +232,13 @@ def _file_entry(facts: os.stat_result) -> FileEntry:
 
 def _parents(paths: Iterable[str]) -> set[str]:
     """All folders above these paths; each way up ends where another one has been."""
-    found = set[str]()
+    parents = set[str]()
     for path in paths:
         folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
+        while folder and folder not in parents:
+            parents.add(folder)
             folder = folder.rpartition("/")[0]
-    return found
+    return parents
 
 
 # --- what a scan leaves out
@@ -269,12 +269,12 @@ class Exclusions:
 
     def excluded_paths(self, root: Path) -> dict[str, str]:
         """Why, for each path that is excluded because of where it is."""
-        found = {
+        reasons = {
             path.relative_to(root).as_posix(): "where Cowork keeps its own records"
             for path in self._private
             if path != root and path.is_relative_to(root)
         }
-        return found | dict.fromkeys(_pseudo_mounts(root), "not a real folder of files")
+        return reasons | dict.fromkeys(_pseudo_mounts(root), "not a real folder of files")
 
     def can_be_moved(self, name: str) -> bool:
         """Whether something that is excluded is taken back with what made it.

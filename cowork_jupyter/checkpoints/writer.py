@@ -108,9 +108,9 @@ class CheckpointWriter:
     ) -> Checkpoint:
         """The checkpoint with all that is different now from before its tool ran."""
         if phase == "paths":
-            found = await self.capture(change.path for change in checkpoint.changes)
+            entries = await self.capture(change.path for change in checkpoint.changes)
             changes = merge_changes(
-                replace(change, after=found[change.path]) for change in checkpoint.changes
+                replace(change, after=entries[change.path]) for change in checkpoint.changes
             )
             lost = [
                 Uncovered(change.path, change.before.why_not_kept)
@@ -268,19 +268,19 @@ class Recovery:
         if unfinished.phase == "untold":
             await self._announce(checkpoint)
             return
-        found = await self._writer.find_changes(checkpoint, unfinished.phase, reload=True)
-        uncovered = list(found.uncovered)
+        scanned = await self._writer.find_changes(checkpoint, unfinished.phase, reload=True)
+        uncovered = list(scanned.uncovered)
         if unfinished.workspace not in (None, self._lazy_store.state.id):
             uncovered.insert(0, Uncovered("everything", OTHER_RULES))
-        elif not found.changes:
+        elif not scanned.changes:
             await self._writer.drop(checkpoint.id)
             return
         doubted = await self._lazy_store.run(
-            lambda state: _doubted(state.fs, found.changes, unfinished.alive)
+            lambda state: _doubted(state.fs, scanned.changes, unfinished.alive)
         )
         interrupted = replace(
-            found,
-            label=f"{found.label} (interrupted)",
+            scanned,
+            label=f"{scanned.label} (interrupted)",
             doubted=doubted,
             uncovered=[*(Uncovered(path, CUT_OFF) for path in doubted), *uncovered],
         )

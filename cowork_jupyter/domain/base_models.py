@@ -94,11 +94,11 @@ class FieldProblem(NamedTuple):
         return f"{self.field}: {self.why}" if self.field else self.why
 
 
-def field_problems(error: ValidationError, known: Iterable[str] = ()) -> list[FieldProblem]:
-    """`known` are the fields to suggest where there is one too many."""
+def field_problems(error: ValidationError, fields: Iterable[str] = ()) -> list[FieldProblem]:
+    """`fields` are those to suggest where there is one too many."""
     details = error.errors(include_url=False, include_input=False, include_context=False)
     return [
-        FieldProblem(_place(detail)[:_MAX_PLACE_LENGTH], _why(detail, known)) for detail in details
+        FieldProblem(_place(detail)[:_MAX_PLACE_LENGTH], _why(detail, fields)) for detail in details
     ]
 
 
@@ -113,11 +113,11 @@ def _place(detail: ErrorDetails) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _why(detail: ErrorDetails, known: Iterable[str]) -> str:
+def _why(detail: ErrorDetails, fields: Iterable[str]) -> str:
     if detail["type"] == "missing":
         return "is missing"
     if detail["type"] == "extra_forbidden":
-        names = ", ".join(known)
+        names = ", ".join(fields)
         return f"is unknown; choose from: {names}" if names else "is unknown"
     why = detail["msg"].removeprefix("Value error, ")
     # pydantic's own sentences begin with a capital; ours may begin with a name.

@@ -159,9 +159,9 @@ def _sound_step(step: Any, notes: list[str]) -> Any:
     written = step["expects"]
     sound = []
     for raw in written if isinstance(written, list) else [written]:
-        found, problem = _repaired(raw)
-        if found is not None:
-            sound.append(found)
+        expectation, problem = _repaired(raw)
+        if expectation is not None:
+            sound.append(expectation)
         else:
             notes.append(f"An expectation was left out: {problem}.")
     return {**step, "expects": sound}

@@ -194,8 +194,8 @@ def continue_plan(before: Plan, rest: Plan) -> Plan:
     """
     finished = [step for step in before.steps if step.status in DONE]
     taken = {step.id for step in finished}
-    known = taken | {step.id for step in rest.steps}
-    free = (str(n) for n in count(len(finished) + 1) if str(n) not in known)
+    all_ids = taken | {step.id for step in rest.steps}
+    free = (str(n) for n in count(len(finished) + 1) if str(n) not in all_ids)
     renamed = {step.id: next(free) if step.id in taken else step.id for step in rest.steps}
     steps = [
         step.model_copy(

@@ -110,9 +110,9 @@ def _plain_step(step: Any, notes: list[str]) -> Any:
     return plain
 
 
-def unknown_roles(plan: Plan, known: Collection[AgentRole]) -> Iterator[str]:
+def unknown_roles(plan: Plan, roles: Collection[AgentRole]) -> Iterator[str]:
     """Steps for roles that are not there, or not trusted: nobody else may do them."""
-    names = ", ".join(role.value for role in known if not role.spec.delegates_to)
+    names = ", ".join(role.value for role in roles if not role.spec.delegates_to)
     for index, step in enumerate(plan.steps):
         if step.role and not step.role.is_known:
             yield f"steps[{index}].role: there is no role '{step.role}'; choose one of: {names}"

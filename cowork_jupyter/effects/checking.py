@@ -102,14 +102,14 @@ def check(
 ) -> CheckedExpectation:
     """A table that does not exist (yet) breaks nothing unless `must_exist`."""
     if measured.problem == "no_table":
-        found = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
+        difference = f"there is no table {measured.why.removeprefix(FILE) or expectation.of}"
         met = False if must_exist else None
     elif measured.problem == "unchecked":
-        found, met = f"could not be checked: {measured.why}", None
+        difference, met = f"could not be checked: {measured.why}", None
     else:
-        found = _difference(expectation, measured)
-        met = not found
-    return CheckedExpectation(expectation, measured, found, met)
+        difference = _difference(expectation, measured)
+        met = not difference
+    return CheckedExpectation(expectation, measured, difference, met)
 
 
 def _difference(expectation: Expectation, measured: Measured) -> str:
@@ -136,9 +136,9 @@ def _difference(expectation: Expectation, measured: Measured) -> str:
         case "no_missing":
             return f"{wrong:,} {'is' if wrong == 1 else 'are'} missing"
         case "range":
-            known = measured.low is not None
+            has_ends = measured.low is not None
             ends = f"; it goes from {value_text(measured.low)} to {value_text(measured.high)}"
-            return f"{rows} {'is' if wrong == 1 else 'are'} not{ends if known else ''}"
+            return f"{rows} {'is' if wrong == 1 else 'are'} not{ends if has_ends else ''}"
         case "matched":
             return f"{rows} {'has' if wrong == 1 else 'have'} no partner{examples}"
     return f"{rows} {'is' if wrong == 1 else 'are'} not{examples}"
@@ -176,9 +176,9 @@ def _other_columns(names: Sequence[JsonValue], expectation: Expectation) -> str:
     return " and ".join(differences)
 
 
-def _is_of_type(found: str, wanted: str) -> bool:
-    found, wanted = found.lower(), wanted.lower().strip()
-    return found == wanted or found.startswith(_FAMILIES.get(wanted, (f"{wanted}[",)))
+def _is_of_type(actual: str, wanted: str) -> bool:
+    actual, wanted = actual.lower(), wanted.lower().strip()
+    return actual == wanted or actual.startswith(_FAMILIES.get(wanted, (f"{wanted}[",)))
 
 
 def value_text(value: JsonValue) -> str:

@@ -34,8 +34,8 @@ _TYPES = {
 def as_asserts(expectations: Sequence[Expectation]) -> str:
     lines = [*_imports(expectations), *_reading(expectations)]
     for expectation in expectations:
-        said = f"{expectation.of.removeprefix(FILE)}: {expectation_text(expectation)}"
-        lines.append(f"assert {_condition(expectation, _name(expectation.of))}, {said!r}")
+        message = f"{expectation.of.removeprefix(FILE)}: {expectation_text(expectation)}"
+        lines.append(f"assert {_condition(expectation, _name(expectation.of))}, {message!r}")
     return "\n".join(lines) + "\n"
 
 
@@ -132,8 +132,8 @@ def _compared(number: str, expectation: Expectation) -> str:
 
 
 def _is_of_type(column: str, kind: str) -> str:
-    known = _TYPES.get(kind.lower())
-    return f"pd.api.types.{known}({column})" if known else f"(str({column}.dtype) == {kind!r})"
+    check = _TYPES.get(kind.lower())
+    return f"pd.api.types.{check}({column})" if check else f"(str({column}.dtype) == {kind!r})"
 
 
 def _imports(expectations: Sequence[Expectation], more: str = "") -> list[str]:

@@ -89,17 +89,17 @@ def look_up(text: str, outputs: Iterable[Output], known: Iterable[Output] = ()) 
     Outputs are ordered best first. Numbers in `known`, such as the user's own words, are left out,
     and so are those that only an output without a source has.
     """
-    found: dict[str, Figure] = {}
+    figures: dict[str, Figure] = {}
     in_order, never_listed = list(outputs), list(known)
     for figure in find_figures(text):
-        if figure.text in found or any(output.numbers.have(figure) for output in never_listed):
+        if figure.text in figures or any(output.numbers.have(figure) for output in never_listed):
             continue
         has_it = next((output for output in in_order if output.numbers.have(figure)), None)
         if has_it and not has_it.source:
             continue
         source = has_it.source if has_it else None
-        found[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
-    return list(found.values())
+        figures[figure.text] = Figure(text=figure.text, value=figure.value, source=source)
+    return list(figures.values())
 
 
 def without_source(figures: Iterable[Figure]) -> list[str]:

@@ -214,12 +214,12 @@ def find_figures(text: str) -> tuple[WrittenFigure, ...]:
     text = _NO_WORDS.sub(lambda run: "\n\n" if run[0][0] == "\n" else " ", text[:MAX_TEXT])
     plain = _without_names(text)
     german, losses = is_german(text), [match.span() for match in _LOSS.finditer(plain)]
-    found = [
+    figures = [
         figure
         for match in _FIGURE.finditer(plain)
         if (figure := _figure(match, plain, german, losses))
     ]
-    return tuple(_with_common_unit(found, plain))
+    return tuple(_with_common_unit(figures, plain))
 
 
 def _without_names(text: str) -> str:

@@ -242,11 +242,11 @@ def _json_lines(file: BinaryIO, size: int) -> TableState | None:
 def _json(file: BinaryIO, size: int) -> TableState | None:
     if size > MAX_JSON:
         return None
-    found = json.load(file)
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+    rows = json.load(file)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return None
-    columns = list(dict.fromkeys(str(name) for row in found for name in row))
-    return TableState(rows=len(found), columns=len(columns), kind="file", fields=_named(columns))
+    columns = list(dict.fromkeys(str(name) for row in rows for name in row))
+    return TableState(rows=len(rows), columns=len(columns), kind="file", fields=_named(columns))
 
 
 def _named(columns: Iterable[str]) -> list[FieldState]:
@@ -255,13 +255,13 @@ def _named(columns: Iterable[str]) -> list[FieldState]:
 
 def _sheet(file: BinaryIO, _size: int) -> TableState | None:
     with zipfile.ZipFile(file) as book, book.open(_FIRST_SHEET) as sheet:
-        found = _DIMENSION.search(sheet.read(_SHEET_HEAD))
-    if found is None:
+        dimension = _DIMENSION.search(sheet.read(_SHEET_HEAD))
+    if dimension is None:
         return None
     columns = 0
-    for letter in found[2]:
+    for letter in dimension[2]:
         columns = 26 * columns + letter - ord("A") + 1
-    rows = int(found[3]) - int(found[1])
+    rows = int(dimension[3]) - int(dimension[1])
     return TableState(rows=rows, columns=columns, kind="file")
 
 
@@ -350,11 +350,11 @@ class FileWatch:
                     yield place.path
 
     def _scan(self) -> tuple[dict[str, Mark], bool]:
-        end, found = time.monotonic() + SCAN_SECONDS, dict[str, Mark]()
+        end, marks = time.monotonic() + SCAN_SECONDS, dict[str, Mark]()
         folders = ["."]
         for folder in folders:  # it grows
-            if time.monotonic() > end or len(found) >= MAX_FILES:
-                return found, False
+            if time.monotonic() > end or len(marks) >= MAX_FILES:
+                return marks, False
             with suppress(CoworkError), self.workspace.locate(folder) as place:
                 for entry in place.entries():
                     path = entry.name if folder == "." else f"{folder}/{entry.name}"
@@ -362,8 +362,8 @@ class FileWatch:
                         if not entry.name.startswith(".") and entry.name not in _NOT_THE_USERS:
                             folders.append(path)
                     elif entry.kind == "file" and entry.name.lower().endswith(DATA_SUFFIXES):
-                        found[path] = (entry.modified, entry.size)
-        return found, True
+                        marks[path] = (entry.modified, entry.size)
+        return marks, True
 
     def _may_be_seen(self, path: str) -> bool:
         with suppress(CoworkError), self.workspace.locate(path):

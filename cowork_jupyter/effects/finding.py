@@ -101,8 +101,8 @@ def _changed(run: WatchedRun) -> list[tuple[str, str]]:
         for name in names
         if name not in both or name in run.replaced
     }
-    found = [(name, line) for name, line in lines.items() if line]
-    return sorted(found, key=lambda pair: pair[0] not in run.code)
+    changed = [(name, line) for name, line in lines.items() if line]
+    return sorted(changed, key=lambda pair: pair[0] not in run.code)
 
 
 def _effect(
@@ -129,8 +129,8 @@ def _bounded(state: TableState | None) -> TableState | None:
 def _by_table(
     warnings: Iterable[TableWarning], code: str, silenced: Silenced
 ) -> dict[str, list[DataWarning]]:
-    found: dict[str, list[DataWarning]] = {}
+    by_table: dict[str, list[DataWarning]] = {}
     for of, warning in warnings:
         if without_silenced([warning], code, silenced):
-            found.setdefault(of, []).append(warning)
-    return found
+            by_table.setdefault(of, []).append(warning)
+    return by_table

@@ -32,8 +32,8 @@ class KernelMemory:
     _kernels: dict[str, _Remembered] = field(default_factory=dict)
 
     def tables(self, notebook: str) -> KernelTables | None:
-        found = self._kernels.get(notebook)
-        return found.tables if found else None
+        remembered = self._kernels.get(notebook)
+        return remembered.tables if remembered else None
 
     @contextmanager
     def running(self, notebook: str) -> Iterator[Callable[[], bool]]:
@@ -90,7 +90,7 @@ def has_run_at_most(cells: int, before: KernelTables, after: KernelTables) -> bo
     """
     old, new = (tuple(filter(None, tables.history)) for tables in (before, after))
     for count in range(cells + 1):
-        known = new[: max(len(new) - count, 0)]
-        if len(known) <= len(old) and old[len(old) - len(known) :] == known:
+        unchanged = new[: max(len(new) - count, 0)]
+        if len(unchanged) <= len(old) and old[len(old) - len(unchanged) :] == unchanged:
             return len(new) >= len(old)
     return False

@@ -33,8 +33,8 @@ class PinnedExpectations:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def all(self, notebook: str | None) -> list[Expectation]:
-        found = map(_as_expectation, await self._read(notebook))
-        return [expectation for expectation in found if expectation is not None]
+        expectations = map(_as_expectation, await self._read(notebook))
+        return [expectation for expectation in expectations if expectation is not None]
 
     async def pin(self, notebook: str | None, expectation: Expectation) -> Expectation:
         problem = expectation_problem(expectation)

@@ -50,10 +50,10 @@ def without_silenced(
 
 
 def _is_ignored(line: str, code: str) -> bool:
-    found = _COMMENT.search(line)
-    if found is None:
+    comment = _COMMENT.search(line)
+    if comment is None:
         return False
-    return found[1] is None or code in map(str.strip, found[1].split(","))
+    return comment[1] is None or code in map(str.strip, comment[1].split(","))
 
 
 SECTION = "silenced_warnings"

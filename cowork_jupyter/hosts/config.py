@@ -84,8 +84,8 @@ class Cowork(Configurable):
     def _prices_can_be_read(self, proposal: Any) -> Any:
         for model, price in proposal["value"].items():
             try:
-                known = Price(**price)
-                good = min(known.input, known.output) >= 0 and isinstance(known.as_of, str)
+                parsed = Price(**price)
+                good = min(parsed.input, parsed.output) >= 0 and isinstance(parsed.as_of, str)
             except TypeError:
                 good = False
             if not good:
@@ -138,16 +138,16 @@ class Cowork(Configurable):
 
     def settings(self, *, workspace: str | Path) -> Settings:
         """Plain values for the service. `workspace` is the host's default folder."""
-        given = {name: getattr(self, name) for name in self.class_traits(config=True)}
-        given |= {
+        values = {name: getattr(self, name) for name in self.class_traits(config=True)}
+        values |= {
             "workspace": Path(self.workspace or workspace).expanduser().absolute(),
             "base_url": self.base_url.rstrip("/"),
             "db_path": Path(self.db_path).expanduser().absolute() if self.db_path else None,
             "prices": {model: Price(**price) for model, price in self.prices.items()},
-            "checkpoint_exclude": tuple(given["checkpoint_exclude"]),
+            "checkpoint_exclude": tuple(values["checkpoint_exclude"]),
         }
         return Settings(
-            **given,
+            **values,
             data_dir=Path(jupyter_data_dir()) / "cowork",
             config_dir=Path(jupyter_config_dir()) / "cowork",
             # Not `jupyter_config_path()`, which a user's variables can extend.

@@ -13,14 +13,14 @@ OLDEST_LAB = (4, 4)
 
 
 def lab_problems() -> Iterator[Problem]:
-    found = _installed_lab()
-    if found is None:
+    installed = _installed_lab()
+    if installed is None:
         return  # fine: a server or kernel works without Lab
-    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < OLDEST_LAB:
+    if tuple(int(part) for part in installed.split(".")[:2] if part.isdigit()) < OLDEST_LAB:
         wanted = ".".join(map(str, OLDEST_LAB))
         yield Problem(
             code="jupyterlab_too_old",
-            message=f"JupyterLab {found} is too old for the Cowork panel and cards. "
+            message=f"JupyterLab {installed} is too old for the Cowork panel and cards. "
             f'Run: pip install --upgrade "jupyterlab>={wanted}"',
         )
 

@@ -70,9 +70,9 @@ class BasePrompts:
                 continue
             for name in names:
                 try:
-                    found = _read(source, root, folder, name, listing.items)
-                    found.trusted = source == "user" or self.trusts(_offer(found))
-                    listing.items.append(found)
+                    prompt = _read(source, root, folder, name, listing.items)
+                    prompt.trusted = source == "user" or self.trusts(_offer(prompt))
+                    listing.items.append(prompt)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s prompt '{name}'", error))
         return listing
@@ -83,8 +83,8 @@ class BasePrompts:
         return next((item for item in self.listing().items if item.id == prompt_id), None)
 
     def usable(self, prompt_id: str) -> BasePrompt | None:
-        found = self.find(prompt_id)
-        return found if found and found.trusted else None
+        prompt = self.find(prompt_id)
+        return prompt if prompt and prompt.trusted else None
 
     def offers(self) -> Iterator[Offer]:
         for item in self.listing().items:
@@ -119,10 +119,10 @@ def _names(root: Path, folder: str) -> list[str]:
 
 
 def _read(
-    source: Source, root: Path, folder: str, name: str, known: list[BasePrompt]
+    source: Source, root: Path, folder: str, name: str, prompts: list[BasePrompt]
 ) -> BasePrompt:
     prompt_id = name.removesuffix(".md")
-    _check_id(prompt_id, known)
+    _check_id(prompt_id, prompts)
     with Workspace(root).locate(f"{folder}/{name}") as place:
         text = place.read_text(MAX_SIZE).strip()
     if not text:
@@ -130,12 +130,12 @@ def _read(
     return BasePrompt(id=prompt_id, title=_title(prompt_id, text), source=source, text=text)
 
 
-def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
+def _check_id(prompt_id: str, prompts: list[BasePrompt]) -> None:
     if not _ID.fullmatch(prompt_id):
         raise InvalidInput("Its name may contain only letters, digits, '_', '-' and '.'.")
     if role_named(prompt_id):
         raise InvalidInput("It has the name of a role, which is reserved here.")
-    if any(prompt.id == prompt_id for prompt in known):
+    if any(prompt.id == prompt_id for prompt in prompts):
         raise InvalidInput("That name is already taken.")
 
 
@@ -143,8 +143,8 @@ def _title(prompt_id: str, text: str) -> str:
     first = text.partition("\n")[0]
     if first.startswith("# "):
         return first[2:].strip()
-    words = re.sub(r"[_-]+", " ", prompt_id).strip()
-    return words[:1].upper() + words[1:]
+    title = re.sub(r"[_-]+", " ", prompt_id).strip()
+    return title[:1].upper() + title[1:]
 
 
 def _problem(what: str, error: CoworkError) -> Problem:

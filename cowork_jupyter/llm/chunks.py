@@ -164,10 +164,10 @@ def _get(value: Any, name: str) -> Any:
 
 
 def _text(value: Any, name: str) -> str:
-    found = _get(value, name)
-    return found if isinstance(found, str) else ""
+    text = _get(value, name)
+    return text if isinstance(text, str) else ""
 
 
 def _count(value: Any, name: str) -> int:
-    found = _get(value, name)
-    return found if isinstance(found, int) else 0
+    count = _get(value, name)
+    return count if isinstance(count, int) else 0

@@ -212,8 +212,8 @@ class Model:
             patience = self._patience(failure) - spent
             if not failure.again or patience <= 0:
                 raise failure.error
-            asked = self._retries.retry_after(failure.headers)
-            delay = min(self._retries.delay(attempt, asked), patience)
+            server_delay = self._retries.retry_after(failure.headers)
+            delay = min(self._retries.delay(attempt, server_delay), patience)
             attempt, spent = attempt + 1, spent + delay
             yield Restarted(failure.error.message, attempt, delay)
             await self._retries.sleep(delay)

@@ -93,8 +93,8 @@ def with_tagged_calls(reply: Reply, tools: Collection[str]) -> Reply:
     """
     if reply.structured or reply.problem or reply.cut:
         return reply
-    found = [_tagged_call(match[1], tools) for match in _TAGGED.finditer(reply.text)]
-    calls = [call for call in found if call]
+    candidates = [_tagged_call(match[1], tools) for match in _TAGGED.finditer(reply.text)]
+    calls = [call for call in candidates if call]
     if not calls:
         return reply
     text = _TAGGED.sub("", reply.text).strip()

@@ -69,12 +69,12 @@ def to_native_messages(
     it back while the model works on the same request.
     """
     turns: list[dict[str, Any]] = []
-    said: list[Message] = []
+    pending: list[Message] = []
     for item in _with_results(history):
         if isinstance(item, Message):
-            said.append(item)
+            pending.append(item)
             continue
-        turns += to_api_messages("", said, frame)[1:]
+        turns += to_api_messages("", pending, frame)[1:]
         before = turns.pop() if turns and turns[-1]["role"] == "assistant" else None
         calls = [_native_call(call) for call, _ in item]
         content = before["content"] if before else None
@@ -83,8 +83,8 @@ def to_native_messages(
             turn[reasoning_field] = thought
         turns.append(turn)
         turns += [_native_result(call, result) for call, result in item]
-        said = [_pictures_of(result) for _, result in item if result.pictures]
-    return [{"role": "system", "content": system}, *turns, *to_api_messages("", said, frame)[1:]]
+        pending = [_pictures_of(result) for _, result in item if result.pictures]
+    return [{"role": "system", "content": system}, *turns, *to_api_messages("", pending, frame)[1:]]
 
 
 _Exchange = list[tuple[Message, Message]]
@@ -125,9 +125,9 @@ def _native_result(call: Message, result: Message) -> dict[str, Any]:
 def _pictures_of(result: Message) -> Message:
     """The role `tool` takes no pictures, so they go into a user message behind it."""
     tool = result.data.tool if isinstance(result.data, ToolResultData) else ""
-    words = TextPart(text=_PICTURES.format(tool=tool or "the tool"))
+    caption = TextPart(text=_PICTURES.format(tool=tool or "the tool"))
     update = {"data": TextData(), "message_type": MessageType.TEXT, "role": "user"}
-    return result.model_copy(update={**update, "content": [words, *result.pictures]})
+    return result.model_copy(update={**update, "content": [caption, *result.pictures]})
 
 
 def _speaker(message: Message | list[Message]) -> str:
@@ -163,10 +163,10 @@ def _code_of(calls: list[Message]) -> str | None:
 
 
 def _calls_as_json(calls: list[Message]) -> str:
-    known = (call.data for call in calls)
+    data = (call.data for call in calls)
     written = [
         {"tool": call.tool, "parameters": call.parameters}
-        for call in known
+        for call in data
         if isinstance(call, ToolCallData)
     ]
     value: Any = written[0] if len(written) == 1 else {"tools": written}

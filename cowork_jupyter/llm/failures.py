@@ -141,13 +141,13 @@ class FailureClassifier:
         from openai import APIConnectionError, APIError, APIStatusError
 
         if isinstance(error, APIStatusError):
-            return self._status(error.status_code, _words(error), error.response.headers)
+            return self._status(error.status_code, _error_text(error), error.response.headers)
         if isinstance(error, APIConnectionError) or _is_transport(error):
             return self._connection(error.__cause__ or error)
         if isinstance(error, (APIError, ErrorEvent)):
             # Mid-stream errors have a code in their body, or none.
             code = str(error.code)
-            return self._status(int(code) if code.isdecimal() else 500, _words(error), {})
+            return self._status(int(code) if code.isdecimal() else 500, _error_text(error), {})
         if isinstance(error, NotAStream):
             return self.garbled(again=False)
         if isinstance(error, (ValueError, RecursionError)):
@@ -174,41 +174,41 @@ class FailureClassifier:
     def place(self) -> str:
         return without_credentials(self.address)
 
-    def _status(self, status: int, words: str, headers: Mapping[str, str]) -> Failure:
+    def _status(self, status: int, text: str, headers: Mapping[str, str]) -> Failure:
         again = status in (408, 429) or status >= 500
-        error = self._by_words(status, words)
+        error = self._by_text(status, text)
         if error is not None:
             return Failure(error)
         if status == 429:
-            said = (
-                f"The server at {self.place} is receiving too many requests: {self._quote(words)}"
+            message = (
+                f"The server at {self.place} is receiving too many requests: {self._quote(text)}"
             )
-            return Failure(RateLimited(said), again, headers)
-        said = f"The server at {self.place} answered with error {status}: {self._quote(words)}"
-        known = ModelError(said, retryable=True) if again else Rejected(said)
-        return Failure(known, again, headers, words=words)
+            return Failure(RateLimited(message), again, headers)
+        message = f"The server at {self.place} answered with error {status}: {self._quote(text)}"
+        model_error = ModelError(message, retryable=True) if again else Rejected(message)
+        return Failure(model_error, again, headers, words=text)
 
-    def _by_words(self, status: int, words: str) -> ModelError | None:
+    def _by_text(self, status: int, text: str) -> ModelError | None:
         """Errors that a retry cannot fix. The text says more than the status does."""
         if status in (401, 403):
             return WrongKey(
                 f"The server at {self.place} does not accept the key: "
-                f"check {self.fields.key}. It says: {self._quote(words)}"
+                f"check {self.fields.key}. It says: {self._quote(text)}"
             )
-        if status == 413 or _OVERFLOW.search(words):
+        if status == 413 or _OVERFLOW.search(text):
             error = ContextOverflow(
-                f"The conversation is too long for the model: {self._quote(words)}"
+                f"The conversation is too long for the model: {self._quote(text)}"
             )
-            if found := _WINDOW.search(words.replace(",", "")):
-                error.window = int(found[1])
+            if window := _WINDOW.search(text.replace(",", "")):
+                error.window = int(window[1])
             return error
-        if _NO_QUOTA.search(words):
+        if _NO_QUOTA.search(text):
             return RateLimited(
-                f"The quota of this API key is exhausted: {self._quote(words)}", retryable=False
+                f"The quota of this API key is exhausted: {self._quote(text)}", retryable=False
             )
-        if status < 500 and _FILTERED.search(words):
-            return Refused(f"The provider's content filter blocked it: {self._quote(words)}")
-        if status in (400, 404, 422) and _NO_MODEL.search(words):
+        if status < 500 and _FILTERED.search(text):
+            return Refused(f"The provider's content filter blocked it: {self._quote(text)}")
+        if status in (400, 404, 422) and _NO_MODEL.search(text):
             return self.unknown_model()
         if status in (404, 405):
             return Unreachable(
@@ -237,8 +237,8 @@ class FailureClassifier:
             retryable=True,
         )
 
-    def _quote(self, words: str) -> str:
-        line = " ".join(words.split())
+    def _quote(self, text: str) -> str:
+        line = " ".join(text.split())
         if len(self.secret) >= _MIN_SECRET_LENGTH:
             line = line.replace(self.secret, "…")
         if len(line) > _MAX_QUOTE_LENGTH:
@@ -258,7 +258,7 @@ def _is_web_address(text: str) -> bool:
         return False
 
 
-def _words(error: Any) -> str:
+def _error_text(error: Any) -> str:
     body = error.body
     if isinstance(body, dict):
         code = f"({body['code']})" if body.get("code") else None

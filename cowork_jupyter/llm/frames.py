@@ -56,17 +56,17 @@ class Frames:
     @cached_property
     def _secret(self) -> bytes:
         """Falls back to a temporary secret if the file cannot be written or read."""
-        made = secrets.token_bytes(_SECRET_BYTES)
+        new_secret = secrets.token_bytes(_SECRET_BYTES)
         path = self._path
         if path is None:
-            return made
+            return new_secret
         with suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileExistsError):
-                _write_whole(path, made)
+                _write_whole(path, new_secret)
             kept = path.read_bytes()
-            return kept if len(kept) >= _SECRET_BYTES else made
-        return made
+            return kept if len(kept) >= _SECRET_BYTES else new_secret
+        return new_secret
 
     def of(self, context_id: str) -> Frame:
         digest = hmac.digest(self._secret, context_id.encode(), hashlib.sha256)

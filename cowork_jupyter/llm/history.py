@@ -134,9 +134,9 @@ class _Top:
 
         The plan comes first: many prompts share it, and servers cache common prefixes.
         """
-        known = {piece.message.id for piece in pieces}
+        message_ids = {piece.message.id for piece in pieces}
         top = (self.plan, self.goal, self.summary)
-        return [each for each in top if each and each.message.id not in known]
+        return [each for each in top if each and each.message.id not in message_ids]
 
 
 def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
@@ -200,9 +200,9 @@ def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
 def _assemble(kept: list[_Unit], top: _Top, reading: _Reading, total: int | None) -> list[_Piece]:
     pieces = sorted((piece for unit in kept for piece in unit), key=lambda each: -each.place)
     history = top.above(pieces)
-    known = reading.places if reading.ended else total
+    place_count = reading.places if reading.ended else total
     # The goal is on top, so it does not count as missing.
-    older = None if known is None else known - int(top.goal in history)
+    older = None if place_count is None else place_count - int(top.goal in history)
     for piece in pieces:
         gap = None if older is None else older - piece.place - 1
         if gap is None or gap > 0:

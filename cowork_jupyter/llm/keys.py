@@ -19,10 +19,10 @@ class Keys:
             return self._here[address]
         ring = _keyring()
         try:
-            found = ring.get_password(_SERVICE, address) if ring else None
+            key = ring.get_password(_SERVICE, address) if ring else None
         except Exception:  # a keyring that is locked or broken has no key for us
-            found = None
-        self._here[address] = found or ""
+            key = None
+        self._here[address] = key or ""
         return self._here[address]
 
     def keep(self, address: str, key: str) -> bool:

@@ -74,15 +74,15 @@ class KnownModels:
         return list(dict.fromkeys(model.name for model in listed.values()))
 
     def window(self, model: str) -> int | None:
-        said = self._said(model).context_size or self._suggested(model).context_size
-        known = [self._context_size or said, self._of(model).window]
-        return min((size for size in known if size), default=None)
+        context_size = self._served(model).context_size or self._suggested(model).context_size
+        sizes = [self._context_size or context_size, self._of(model).window]
+        return min((size for size in sizes if size), default=None)
 
     def protocol(self, choice: ProtocolChoice, model: str) -> ToolProtocol:
-        known = self._of(model).protocol or self._suggested(model).protocol
-        if choice == "auto" and known:
-            return known
-        return protocol_for(choice, model, calls_tools=self._said(model).calls_tools)
+        protocol = self._of(model).protocol or self._suggested(model).protocol
+        if choice == "auto" and protocol:
+            return protocol
+        return protocol_for(choice, model, calls_tools=self._served(model).calls_tools)
 
     def learn_window(self, model: str, window: int) -> None:
         self._keep(model, window=window)
@@ -90,7 +90,7 @@ class KnownModels:
     def learn_protocol(self, model: str, protocol: ToolProtocol) -> None:
         self._keep(model, protocol=protocol)
 
-    def _said(self, model: str) -> ServedModel:
+    def _served(self, model: str) -> ServedModel:
         listed = self._listed.get(self._connection(), {})
         return listed.get(model.removesuffix(":latest")) or ServedModel(model)
 

@@ -65,8 +65,8 @@ class ModelProbe:
         async with self._lock:
             newest_useful = asked_at if fresh else asked_at - _ANSWER_IS_FRESH_FOR
             connection = self._connection()
-            known = self._seen == connection and self._looked_at >= newest_useful
-            if self._state is None or not known:
+            is_fresh = self._seen == connection and self._looked_at >= newest_useful
+            if self._state is None or not is_fresh:
                 self._state = await asyncio.to_thread(self._look, connection)
                 self._seen, self._looked_at = connection, time.monotonic()
             return self._state
@@ -89,8 +89,8 @@ def probe(connection: Connection) -> ModelState:
     except NotReachable as failure:
         if isinstance(failure, Busy) and connection.model:
             return state.model_copy(update={"ready": True})
-        found = {"why_not": str(failure), "problem": failure.problem}
-        return state.model_copy(update=found)
+        problem_fields = {"why_not": str(failure), "problem": failure.problem}
+        return state.model_copy(update=problem_fields)
     return state.model_copy(update=_state_of(connection, [model.name for model in served]))
 
 
@@ -293,7 +293,7 @@ class FoundServer:
 def find_servers(candidates: Sequence[KnownServer] | None = None) -> list[FoundServer]:
     candidates = KNOWN_SERVERS if candidates is None else candidates
     with ThreadPoolExecutor(len(candidates)) as threads:
-        return [found for found in threads.map(_probe, candidates) if found]
+        return [server for server in threads.map(_probe, candidates) if server]
 
 
 def _probe(at: KnownServer) -> FoundServer | None:
@@ -328,7 +328,7 @@ def _ask(url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     request = urllib.request.Request(url, data, headers)  # noqa: S310
     try:
         with open_url(request, _PROBE_TIMEOUT) as answer:
-            found = json.loads(answer.read(_MAX_SIZE))
+            parsed = json.loads(answer.read(_MAX_SIZE))
     except (OSError, HTTPException, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}

@@ -169,8 +169,8 @@ _OPTIONAL = {
 }
 
 
-def refused_option(words: str, arguments: Mapping[str, Any]) -> str | None:
+def refused_option(text: str, arguments: Mapping[str, Any]) -> str | None:
     return next(
-        (name for name, known in _OPTIONAL.items() if name in arguments and known.search(words)),
+        (name for name, pattern in _OPTIONAL.items() if name in arguments and pattern.search(text)),
         None,
     )

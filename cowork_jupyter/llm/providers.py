@@ -74,13 +74,13 @@ def provider_at(address: str) -> Provider | None:
 def find_model(address: str, model: str) -> SuggestedModel:
     """What is known of a model at an address; usually nothing."""
     provider, name = provider_at(address), model.removeprefix("models/")
-    known = provider.models if provider else []
+    models = provider.models if provider else []
     return next(
-        (suggested_model for suggested_model in known if suggested_model.name == name),
+        (suggested_model for suggested_model in models if suggested_model.name == name),
         SuggestedModel(name=model),
     )
 
 
 def default_prices(currency: str) -> dict[str, Price]:
-    known = [model for provider in all_providers() for model in provider.models]
-    return {model.name: model.price for model in known if model.price and currency == CURRENCY}
+    models = [model for provider in all_providers() for model in provider.models]
+    return {model.name: model.price for model in models if model.price and currency == CURRENCY}

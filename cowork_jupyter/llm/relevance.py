@@ -33,8 +33,8 @@ def closest(texts: Sequence[str], request: str, most: int) -> list[str]:
 @lru_cache(maxsize=1024)
 def words(text: str) -> frozenset[str]:
     """The words of a text or of names like `create_issue` and `createIssue`, in the singular."""
-    found = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", text)
-    return frozenset(word.lower().rstrip("s") for word in found if len(word) > 2)
+    pieces = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", text)
+    return frozenset(word.lower().rstrip("s") for word in pieces if len(word) > 2)
 
 
 def _topic_words(text: str) -> frozenset[str]:

@@ -65,7 +65,7 @@ class ReplyParser:
         self._text, self._reasoning = StreamedText(), StreamedText()
         self._text_joiner, self._reasoning_joiner = SurrogateJoiner(), SurrogateJoiner()
         self._deltas: list[Delta] = []
-        self._found: list[dict[str, Any]] = []
+        self._parsed: list[dict[str, Any]] = []
         self._problem: str | None = None
         self._state: Callable[[str, int], int] = self._in_text
         self._carry = ""
@@ -95,7 +95,7 @@ class ReplyParser:
         except MalformedReply as error:
             self._problem = self._problem or f"The arguments of {name}: {error}"
         else:
-            self._found.append({"tool": name, "parameters": parameters})
+            self._parsed.append({"tool": name, "parameters": parameters})
 
     @property
     def is_whole(self) -> bool:
@@ -127,9 +127,9 @@ class ReplyParser:
     @property
     def reply(self) -> Reply:
         structured, problem = None, self._problem
-        if self._found and problem is None:
+        if self._parsed and problem is None:
             try:
-                structured = build_reply(self._found)
+                structured = build_reply(self._parsed)
             except MalformedReply as error:
                 problem = str(error)
         return Reply(
@@ -202,7 +202,7 @@ class ReplyParser:
         if tag == _OPEN:
             self._state = self._in_thought
         elif self._reasoning.is_empty:
-            self._found.clear()
+            self._parsed.clear()
             self._problem = None
 
     def _in_thought(self, text: str, position: int) -> int:
@@ -220,7 +220,7 @@ class ReplyParser:
         """Drop the rest, unless a `</think>` soon shows that the call was only a thought."""
         end = text.find(_CLOSE, position, position + max(self._patience, 0))
         if end >= 0:
-            self._found.clear()
+            self._parsed.clear()
             self._problem = None
             self._state, self._line_start = self._in_text, True
             return end + len(_CLOSE)
@@ -262,14 +262,14 @@ class ReplyParser:
             self._sort_in(load_object(source, may_close=not self.cut), source)
         except MalformedReply as error:
             self._problem = self._problem or str(error)
-        if self._found or self._problem:
+        if self._parsed or self._problem:
             was_prose = not self._text.is_empty and self._reasoning.is_empty
             self._drop_rest(_MAY_BE_THOUGHT if was_prose else 0)
 
     def _sort_in(self, value: dict[str, Any], source: str) -> None:
         kind = value.get("type")
         if not CALLS.isdisjoint(value) or _is_format(value):
-            self._found.append(value)
+            self._parsed.append(value)
         elif kind == "text" and isinstance(value.get("text"), str):
             self._show(value["text"])
         else:

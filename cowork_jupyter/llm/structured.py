@@ -106,26 +106,26 @@ class _Reader:
         return _LITERALS[name]
 
     def _object(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         self.at += 1
         while not self._ends("}"):
             key = self._string("key") if self.skip_space() in ("'", '"') else self._name()
-            if key in found or self.skip_space() != ":":
+            if key in fields or self.skip_space() != ":":
                 raise NotClear
             self.at += 1
-            found[key] = self.value(depth + 1, "object")
+            fields[key] = self.value(depth + 1, "object")
             if self._goes_on("}"):
                 break
-        return found
+        return fields
 
     def _array(self, depth: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         self.at += 1
         while not self._ends("]"):
-            found.append(self.value(depth + 1, "array"))
+            items.append(self.value(depth + 1, "array"))
             if self._goes_on("]"):
                 break
-        return found
+        return items
 
     def _ends(self, closing: str) -> bool:
         if self.skip_space() != closing:
@@ -162,11 +162,11 @@ class _Reader:
         parts: list[str] = []
         place = start
         while True:
-            found = re.compile(rf"[{quote}\\]").search(self.text, place)
-            if found is None:
+            match = re.compile(rf"[{quote}\\]").search(self.text, place)
+            if match is None:
                 raise NotClear
-            place = found.end() + 1 if found[0] == "\\" else found.end()
-            if found[0] == "\\":
+            place = match.end() + 1 if match[0] == "\\" else match.end()
+            if match[0] == "\\":
                 continue
             if self._is_apostrophe(quote, place):
                 continue
@@ -201,7 +201,7 @@ def _one_text(quote: str, parts: list[str]) -> str:
 def _unescaped(text: str) -> str:
     """Decode escapes as JSON does; any other backslash is literal, as in a regular expression."""
 
-    def known(match: re.Match[str]) -> str:
+    def as_json_escape(match: re.Match[str]) -> str:
         if match[1] in _KNOWN_ESCAPES:
             return match[0]
         if match[1] == "'":
@@ -209,7 +209,7 @@ def _unescaped(text: str) -> str:
         is_code = re.match(r"[0-9a-fA-F]{4}", text[match.end() : match.end() + 4])
         return match[0] if match[1] == "u" and is_code else f"\\\\{match[1]}"
 
-    escaped = _ESCAPE.sub(known, text)
+    escaped = _ESCAPE.sub(as_json_escape, text)
     quoted = re.sub(r"(\\.)|\"", lambda match: match[1] or '\\"', escaped, flags=re.DOTALL)
     value: str = json.loads(f'"{quoted}"', strict=False)
     return value
@@ -250,10 +250,10 @@ def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
     return without_surrogates(value)
 
 
-def build_reply(found: Sequence[dict[str, Any]]) -> Structured:
-    calls = [value for value in found if not CALLS.isdisjoint(value)]
-    others = [value for value in found if CALLS.isdisjoint(value)]
-    if others and len(found) > 1:
+def build_reply(objects: Sequence[dict[str, Any]]) -> Structured:
+    calls = [value for value in objects if not CALLS.isdisjoint(value)]
+    others = [value for value in objects if CALLS.isdisjoint(value)]
+    if others and len(objects) > 1:
         names = " and ".join([str(value["type"]) for value in others] + ["tool call"] * bool(calls))
         raise MalformedReply(
             f"A reply may contain only one of these, and this one contains {names}."

@@ -401,8 +401,8 @@ def _about_other_names(
     strict = [rule for rule in rules if rule.counts_as is not Effect.ALLOW and not rule.is_bare]
     targets = part.below or ((part.target,) if part.target else ())
     paths = {target.real for target in targets} if strict else set[str]()
-    if paths and (found := covered_by_another_name(paths, anchors, strict)):
-        yield from (rule for rule in strict if covered_by_another_name(found, anchors, [rule]))
+    if paths and (others := covered_by_another_name(paths, anchors, strict)):
+        yield from (rule for rule in strict if covered_by_another_name(others, anchors, [rule]))
 
 
 def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:

@@ -126,7 +126,7 @@ ELSEWHERE = "this repository's settings are somewhere else"
 
 def doubt_about_git(folder: str) -> str | None:
     """Why git asks in this folder; None if it need not."""
-    repository = _found(Path(folder))
+    repository = _find_repository(Path(folder))
     if repository is None:
         return None
     if not repository.is_dir():
@@ -140,7 +140,7 @@ def doubt_about_git(folder: str) -> str | None:
 
 def addresses_of(remote: str, folder: str) -> list[str]:
     """The addresses of a remote, to fetch and to push; [] if they are not plain."""
-    repository = _found(Path(folder))
+    repository = _find_repository(Path(folder))
     settings = _read(repository / "config") if repository else None
     if not settings or doubt_about_git(folder):
         return []
@@ -163,7 +163,7 @@ def _read(settings: Path) -> str | None:
     return text if len(text) <= MAX_SIZE else None
 
 
-def _found(folder: Path) -> Path | None:
+def _find_repository(folder: Path) -> Path | None:
     """The repository git finds from here: the nearest above, or the folder itself."""
     for parent in (folder, *folder.parents):
         if os.path.lexists(parent / ".git"):

@@ -230,7 +230,7 @@ def _with_other_names(
 
 def _covered_files(anchors: AnchorDirs, rules: Sequence[Rule], *, secrets: bool) -> dict[str, int]:
     about = [rule for rule in rules if not rule.is_bare]
-    found, waiting = dict[str, int](), [anchors.root]
+    inodes, waiting = dict[str, int](), [anchors.root]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
@@ -241,10 +241,10 @@ def _covered_files(anchors: AnchorDirs, rules: Sequence[Rule], *, secrets: bool)
         closed = _INSTALLED if is_environment else _NOT_ENTERED
         for entry in listed:
             if (secrets and _is_secret_entry(entry, anchors)) or _is_covered(entry, about, anchors):
-                found[entry.path] = entry.inode()
+                inodes[entry.path] = entry.inode()
             elif entry.is_dir(follow_symlinks=False) and entry.name not in closed:
                 waiting.append(entry.path)
-    return found
+    return inodes
 
 
 def _is_secret_entry(entry: os.DirEntry[str], anchors: AnchorDirs) -> bool:

@@ -51,8 +51,8 @@ class RuleBook:
     def for_job(self, context_id: str | None, job_id: str | None = None) -> RuleSet:
         of_job = self._of_jobs.get(job_id or "", [])
         sources = (context_id, self._session, of_job, self._from_files())
-        known, rules = self._newest
-        if not _are_same(known, sources):
+        seen, rules = self._newest
+        if not _are_same(seen, sources):
             here = [rule for rule in self._session if rule.context_id in (None, context_id)]
             counting = [*here, *of_job, *self._from_files()]
             # Of equivalent rules, the reason names the administrator's.
@@ -149,8 +149,8 @@ class RuleBook:
     def _from_files(self) -> list[Rule]:
         # Each of these is a new object once its source has changed.
         sources = [*(file.content() for _, file in self._sources), self._trust.taken()]
-        known, rules = self._stored
-        if not _are_same(known, sources):
+        seen, rules = self._stored
+        if not _are_same(seen, sources):
             rules = [self._with_trust(rule) for source in self._sources for rule in _read(*source)]
             self._stored = (sources, rules)
         return rules
@@ -163,8 +163,8 @@ class RuleBook:
         return read_rule(rule.effect, rule.text, rule.scope, active=False)
 
 
-def _are_same(known: Sequence[object], sources: Sequence[object]) -> bool:
-    return len(known) == len(sources) and all(map(operator.is_, known, sources))
+def _are_same(seen: Sequence[object], sources: Sequence[object]) -> bool:
+    return len(seen) == len(sources) and all(map(operator.is_, seen, sources))
 
 
 def _read(scope: Scope, file: SettingsFile) -> Iterator[Rule]:

@@ -116,15 +116,15 @@ class RuleSet(Sequence[Rule]):
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._rules = tuple(rules)
-        self._found: dict[tuple[str, ...], list[Rule]] = {}
+        self._by_tools: dict[tuple[str, ...], list[Rule]] = {}
         self._placed: dict[tuple[str, ...], dict[Place, list[int]]] = {}
 
     def about(self, tools: tuple[str, ...]) -> list[Rule]:
-        if tools not in self._found:
-            self._found[tools] = [
+        if tools not in self._by_tools:
+            self._by_tools[tools] = [
                 rule for rule in self._rules if rule.active and any(map(rule.names, tools))
             ]
-        return self._found[tools]
+        return self._by_tools[tools]
 
     def about_path(self, tools: tuple[str, ...], target: Target, anchors: AnchorDirs) -> list[Rule]:
         """Those that can match the path; most of hundreds are about other folders."""
@@ -159,15 +159,15 @@ def read_rule(
     return replace(rule, problem=_problem(rule))
 
 
-def unknown_tool(rule: Rule, known: Collection[str]) -> str | None:
+def unknown_tool(rule: Rule, tools: Collection[str]) -> str | None:
     """The message about a rule for an unknown tool, with the name that was probably meant.
 
     Tools of MCP servers come and go, so any such name is accepted.
     """
-    if not rule.tool or rule.tool.startswith("mcp__") or any(map(rule.names, known)):
+    if not rule.tool or rule.tool.startswith("mcp__") or any(map(rule.names, tools)):
         return None
-    close = difflib.get_close_matches(rule.tool.lower(), known, n=1)
-    hint = f"Did you mean '{close[0]}'?" if close else f"Choose one of: {', '.join(sorted(known))}."
+    close = difflib.get_close_matches(rule.tool.lower(), tools, n=1)
+    hint = f"Did you mean '{close[0]}'?" if close else f"Choose one of: {', '.join(sorted(tools))}."
     return f"There is no tool '{rule.tool}'. {hint}"
 
 

@@ -66,8 +66,8 @@ def decode_hidden_characters(text: str, original: str | None = None) -> str:
     def real(spelled: re.Match[str]) -> str:
         code = int(spelled[1], 16)
         char = chr(code) if code <= sys.maxunicode else spelled[0]
-        known = original is None or (char in original and spelled[0] not in original)
-        return char if known else spelled[0]
+        stands_for_char = original is None or (char in original and spelled[0] not in original)
+        return char if stands_for_char else spelled[0]
 
     return _SPELLED.sub(real, text)
 

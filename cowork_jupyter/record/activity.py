@@ -133,8 +133,8 @@ def _tools(store: Store, job: Job) -> list[ToolActivity]:
                     verdict="open",
                 )
             case ToolResultData() as result if result.call_id in calls:
-                known = {"verdict": _verdict(result), "ok": result.ok}
-                calls[result.call_id] = calls[result.call_id].model_copy(update=known)
+                outcome = {"verdict": _verdict(result), "ok": result.ok}
+                calls[result.call_id] = calls[result.call_id].model_copy(update=outcome)
     return list(calls.values())
 
 

@@ -181,10 +181,10 @@ def audit(log: ConversationLog, tools: Mapping[str, Tool]) -> Audit:
 
 
 def _effects_by_call(log: ConversationLog) -> EffectsByCall:
-    found: dict[str | None, list[EffectSummary]] = {}
+    effects: dict[str | None, list[EffectSummary]] = {}
     for effect in log.event_data(DataEffect):
-        found.setdefault(effect.call_id, []).append(EffectSummary.from_model(effect))
-    return found
+        effects.setdefault(effect.call_id, []).append(EffectSummary.from_model(effect))
+    return effects
 
 
 def _step_audit(
@@ -262,16 +262,16 @@ def _work(
     uses: list[LoggedToolUse],
     tools: Mapping[str, Tool],
     effects: EffectsByCall,
-    found: Iterable[str] = (),
+    changed_files: Iterable[str] = (),
 ) -> ToolWork:
-    """`found` are changed files that no tool may have named."""
+    """`changed_files` are those that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
     changed = [path for use in uses if not only_reads(use, tools) for path in use.paths]
     seen = [path for use in uses if only_reads(use, tools) for path in use.paths]
     return ToolWork(
         tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
-        files=list(dict.fromkeys([*changed, *found])),
+        files=list(dict.fromkeys([*changed, *changed_files])),
         files_read=[path for path in dict.fromkeys(seen) if path not in set(changed)],
         effects=[effect for use in uses for effect in effects.get(use.call_id, ())],
     )

@@ -213,9 +213,9 @@ class _CardBuilder:
         used = [guidance.model_dump(mode="json") for guidance in self.run.guidance]
         return {"guidance": self._trim_value(used, allowed.words, allowed.items)} if used else {}
 
-    def _pending(self, asked: list[UserRequest], allowed: Allowance) -> list[dict[str, Any]]:
+    def _pending(self, requests: list[UserRequest], allowed: Allowance) -> list[dict[str, Any]]:
         """Pending requests. One that was cut is not complete enough to decide on."""
-        waiting = [request for request in asked if request.status == PENDING]
+        waiting = [request for request in requests if request.status == PENDING]
         items = []
         for request in waiting[: allowed.items]:
             item = request.view()

@@ -133,32 +133,32 @@ class _Writer:
 
     def _asked(self, words: int) -> Iterator[str]:
         lines = [self._question(question, words) for question in self._run.questions[-6:]]
-        known = {question.id for question in self._run.questions}
+        question_ids = {question.id for question in self._run.questions}
         lines += [
             f"- Asked: {self._line(message.text, words)} *(nobody could answer)*"
             for message in self._run.messages[-200:]
-            if isinstance(message.data, QuestionData) and message.data.id not in known
+            if isinstance(message.data, QuestionData) and message.data.id not in question_ids
         ][-6:]
         lines += [self._permission(permission, words) for permission in self._run.permissions[-8:]]
         if lines:
             yield "\n".join(lines)
 
-    def _question(self, asked: UserRequest, words: int) -> str:
-        question = Question.model_validate(asked.data)
-        if asked.answer:
-            label = question.label_of(str(asked.answer.get("value")))
+    def _question(self, request: UserRequest, words: int) -> str:
+        question = Question.model_validate(request.data)
+        if request.answer:
+            label = question.label_of(str(request.answer.get("value")))
             outcome = f"**{self._line(label, words)}**"
         else:
-            outcome = f"*{'waits for your answer' if asked.status == PENDING else 'not answered'}*"
+            outcome = "*waits for your answer*" if request.status == PENDING else "*not answered*"
         return f"- Asked: {self._line(question.question, words)} → {outcome}"
 
-    def _permission(self, asked: UserRequest, words: int) -> str:
-        about = str(asked.data.get("resource") or "")[:words]
-        named = [str(asked.data.get("tool", "")), *([about] if about else [])]
+    def _permission(self, request: UserRequest, words: int) -> str:
+        about = str(request.data.get("resource") or "")[:words]
+        named = [str(request.data.get("tool", "")), *([about] if about else [])]
         what = " ".join(map(code, named))
-        answer = asked.answer or {}
+        answer = request.answer or {}
         scope, why = answer.get("scope"), answer.get("feedback")
-        outcome = line(asked.status) + (f", {line(str(scope))}" if scope else "")
+        outcome = line(request.status) + (f", {line(str(scope))}" if scope else "")
         reason = f": {self._line(why, words)}" if why else ""
         return f"- Permission: {what} → *{outcome}*{reason}"
 

@@ -104,8 +104,8 @@ def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
         cells = compare_notebooks(old, new)
         if cells is not None:
             result.kind = "notebook"
-            result.cells, found = cells
-            _put(result, found)
+            result.cells, whole = cells
+            _put(result, whole)
             return
     try:
         texts = decode(old)[0], decode(new)[0]
@@ -123,9 +123,9 @@ def _content(entry: FileEntry | None, read: Read) -> bytes | None:
     return read(entry.digest, MAX_TEXT_SIZE) if entry.digest else None
 
 
-def _put(result: FileDiff, found: Diff) -> None:
-    result.added, result.removed = found.added, found.removed
-    result.diff, result.cut = found.text[:MAX_DIFF], len(found.text) > MAX_DIFF
+def _put(result: FileDiff, whole: Diff) -> None:
+    result.added, result.removed = whole.added, whole.removed
+    result.diff, result.cut = whole.text[:MAX_DIFF], len(whole.text) > MAX_DIFF
 
 
 MAX_CELLS = 200
@@ -149,8 +149,8 @@ def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | N
         return None
     ids = [*after, *(cell_id for cell_id in before if cell_id not in after)]
     moved = _moved(list(before), list(after))
-    found = (_compare(before.get(key), after.get(key), key in moved) for key in ids)
-    changed = [each for each in found if each is not None]
+    cells = (_compare(before.get(key), after.get(key), key in moved) for key in ids)
+    changed = [each for each in cells if each is not None]
     whole = Diff(
         text="".join(change.text for _, change in changed),
         added=sum(change.added for _, change in changed),
@@ -163,12 +163,12 @@ def _cells(data: bytes) -> dict[str, _Cell]:
     """Keyed by id, or by place where the id is missing or taken."""
     if not data.strip():
         return {}
-    found: dict[str, _Cell] = {}
+    by_name: dict[str, _Cell] = {}
     cells, outputs = cells_of(data), _outputs(data)
     for cell in cells:
-        name = cell.id if cell.id and cell.id not in found else f"#{cell.index}"
-        found[name] = _Cell(name, cell.index, cell.kind, cell.source, outputs.get(cell.index, ""))
-    return found
+        name = cell.id if cell.id and cell.id not in by_name else f"#{cell.index}"
+        by_name[name] = _Cell(name, cell.index, cell.kind, cell.source, outputs.get(cell.index, ""))
+    return by_name
 
 
 def _outputs(data: bytes) -> dict[int, str]:
@@ -277,10 +277,10 @@ def _steps(before: Plan, after: Plan) -> Iterator[StepComparison]:
     orders = [key for key in old if key in new], [key for key in new if key in old]
     moved = {key for key, other in zip(*orders, strict=True) if key != other}
     for step in after.steps:
-        known = old.get(step.id)
-        if known is None:
+        earlier = old.get(step.id)
+        if earlier is None:
             yield _compared(step, "added")
-        elif fields := list(_diff(_of_step(before, known), _of_step(after, step))):
+        elif fields := list(_diff(_of_step(before, earlier), _of_step(after, step))):
             yield _compared(step, "changed", fields)
         elif step.id in moved:
             yield _compared(step, "moved")

@@ -91,8 +91,8 @@ def withhold(messages: Iterable[Message]) -> list[Message]:
 
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
     """The same for events that carry those messages, or streamed the output."""
-    known = (message.data for message in messages)
-    calls = {data.call_id for data in known if isinstance(data, ToolResultData) and data.sensitive}
+    facts = (message.data for message in messages)
+    calls = {data.call_id for data in facts if isinstance(data, ToolResultData) and data.sensitive}
     return [_without_text(event, calls) for event in events]
 
 

@@ -154,10 +154,10 @@ class DeviationFinder:
             for checkpoint in self.checkpoints(trace)
             for path in self._files_of(checkpoint)
         ]
-        found = [(path, use) for tool, path in by_tool for use in changes if use.tool == tool]
+        recorded = [(path, use) for tool, path in by_tool for use in changes if use.tool == tool]
         alone = [path for tool, path in by_tool if tool.startswith(MARK)]
-        elsewhere = self._concurrent_files(trace) if found or alone else set[str]()
-        changed = _group([*reported, *(pair for pair in found if pair[0] not in elsewhere)])
+        elsewhere = self._concurrent_files(trace) if recorded or alone else set[str]()
+        changed = _group([*reported, *(pair for pair in recorded if pair[0] not in elsewhere)])
         return {**{path: [] for path in alone if path not in elsewhere}, **changed}
 
     def _concurrent_files(self, trace: StepTrace) -> set[str]:

@@ -78,8 +78,8 @@ def title_of(log: ConversationLog) -> str:
 
 
 def _goal(log: ConversationLog, audit: Audit) -> Iterator[str]:
-    asked = next((message.text for message in log.messages if message.role == "user"), "")
-    if (goal := audit.goal or asked).strip():
+    first_request = next((message.text for message in log.messages if message.role == "user"), "")
+    if (goal := audit.goal or first_request).strip():
         yield f"## Goal\n\n{quote(goal)}"
 
 

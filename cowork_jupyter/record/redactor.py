@@ -71,9 +71,9 @@ class Redactor:
 
     def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
         """The events as plain values. Finds keys also where a stream has split them."""
-        known = list(events)
+        listed = list(events)
         streams: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
-        for event in known:
+        for event in listed:
             match event.data:
                 case TextStreamed() | ReasoningStreamed() | ToolOutput() | NotebookSeen() as piece:
                     call = getattr(piece, "call_id", None)
@@ -83,7 +83,7 @@ class Redactor:
         for pieces in streams.values():
             cleaned = self._mask_pieces([text for _, text in pieces])
             masked |= zip((seq for seq, _ in pieces), cleaned, strict=True)
-        for event in known:
+        for event in listed:
             fields = self.mask_value(event.model_dump())
             if event.seq in masked:
                 fields["data"]["text"] = masked[event.seq]

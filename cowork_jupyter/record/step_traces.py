@@ -56,8 +56,8 @@ class LoggedToolUse:
     @property
     def outcome(self) -> ToolResultData | None:
         """None if there is no result, or none that can be parsed."""
-        found = self.result.data if self.result else None
-        return found if isinstance(found, ToolResultData) else None
+        data = self.result.data if self.result else None
+        return data if isinstance(data, ToolResultData) else None
 
     @property
     def was_approved(self) -> bool:
@@ -146,19 +146,19 @@ class TaskTiming:
                 self.end = None
                 self._waits_for.clear()
                 self._since = at if self._since is None else self._since
-            case QuestionAsked(id=asked) | PermissionRequested(id=asked):
+            case QuestionAsked(id=request_id) | PermissionRequested(id=request_id):
                 self._pause(at)
-                self._waits_for.add(asked)
-            case QuestionAnswered(id=asked) | PermissionResolved(id=asked):
-                self._resume(asked, at)
+                self._waits_for.add(request_id)
+            case QuestionAnswered(id=request_id) | PermissionResolved(id=request_id):
+                self._resume(request_id, at)
 
     def _worked_until(self, worked: float) -> float:
         """When it really stopped, if a crash was noticed only later."""
         before = sum(stop - start for start, stop in self._spans)
         return (self._since or 0.0) + max(0.0, worked - before)
 
-    def _resume(self, asked: str, at: float) -> None:
-        self._waits_for.discard(asked)
+    def _resume(self, request_id: str, at: float) -> None:
+        self._waits_for.discard(request_id)
         if self.starts and self.end is None and self._since is None and not self._waits_for:
             self._since = at
 

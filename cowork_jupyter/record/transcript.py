@@ -73,11 +73,11 @@ class _Writer:
         return "\n\n".join([head, *blocks]) + ("\n" if blocks else "")
 
     def _blocks(self, use: LoggedToolUse) -> list[str]:
-        given = use.parameters
+        parameters = use.parameters
         blocks = [
-            self._cut(given[name], _MAX_CODE, language)
+            self._cut(parameters[name], _MAX_CODE, language)
             for name, language in _RUN_CODE.items()
-            if isinstance(given.get(name), str)
+            if isinstance(parameters.get(name), str)
         ]
         if blocks and use.result and use.result.text:
             blocks.append(self._cut(use.result.text, _MAX_OUTPUT, "text"))
@@ -174,13 +174,13 @@ class _Writer:
 def _askers(log: ConversationLog) -> dict[str, str]:
     """By message: who began a job with it, if not a person."""
     jobs = {job.id: job for job in log.jobs if job.by != "person"}
-    found = {}
+    askers = {}
     for message in log.messages:
         job = jobs.pop(message.job_id or "", None) if message.role == "user" else None
         if job and isinstance(message.data, TextData):
             cell = f"A cell of {line(job.notebook)}" if job.notebook else "A program"
-            found[message.id] = line(message.data.guest) if message.data.guest else cell
-    return found
+            askers[message.id] = line(message.data.guest) if message.data.guest else cell
+    return askers
 
 
 def _step_numbers(log: ConversationLog) -> dict[str, str]:
@@ -190,9 +190,9 @@ def _step_numbers(log: ConversationLog) -> dict[str, str]:
         for revision in log.revisions
         for step in revision.plan.steps
     }
-    found = {}
+    by_task = {}
     for job in log.jobs:
         for task in job.tasks:
             key = (job.plan_id or "", job.plan_revision or 0, task.step_id)
-            found[task.id] = numbers.get(key, task.step_id)
-    return found
+            by_task[task.id] = numbers.get(key, task.step_id)
+    return by_task

@@ -102,8 +102,8 @@ class RoleDeclaration(BaseModel):
             raise InvalidInput(f"name: '{self.name}' is a built-in role.")
         base = next((role.spec for role in AgentRole if role.value == self.based_on), None)
         if base is None:
-            known = ", ".join(role.value for role in AgentRole)
-            raise InvalidInput(f"based_on: must be one of {known}.")
+            names = ", ".join(role.value for role in AgentRole)
+            raise InvalidInput(f"based_on: must be one of {names}.")
         if not self.prompt.strip():
             raise InvalidInput("prompt: is missing. Tell the model how to act in this role.")
         permissions = base.permissions if self.permissions is None else frozenset(self.permissions)
@@ -200,8 +200,8 @@ class RoleCatalog:
         """Raises InvalidInput if there is no such role."""
         role = self.named(name)
         if role is None:
-            known = ", ".join(agent_role.value for agent_role in self.all())
-            why = f"role: there is no '{name}'. Choose one of: {known}."
+            names = ", ".join(agent_role.value for agent_role in self.all())
+            why = f"role: there is no '{name}'. Choose one of: {names}."
             raise InvalidInput(why, code="unknown_role")
         return role
 

@@ -101,8 +101,8 @@ class Connections:
         self._hide(key)
         if key != self._key(address, proposed.provider):
             self._keys.keep(address, key)
-        said = {"small_model": proposed.small_model, "provider": proposed.provider}
-        more = {name: value for name, value in said.items() if value}
+        optional = {"small_model": proposed.small_model, "provider": proposed.provider}
+        more = {name: value for name, value in optional.items() if value}
         self._file.set(SECTION, {"base_url": address, "model": proposed.model, **more})
         return self.current()
 
@@ -307,15 +307,15 @@ def verify_connection(proposed: Connection) -> Connection:
     """
     state = probe(proposed)
     if state.ready and state.name:
-        found = replace(proposed, model=state.name)
+        verified = replace(proposed, model=state.name)
         try:
-            check_key(found)
+            check_key(verified)
         except NotReachable as failure:
             refused = {"ready": False, "why_not": str(failure), "problem": failure.problem}
             state = state.model_copy(update=refused)
         else:
-            check_small_model(found)
-            return found
+            check_small_model(verified)
+            return verified
     raise InvalidInput(
         state.why_not or "The model does not answer.",
         code="not_connected",

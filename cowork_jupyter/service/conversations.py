@@ -91,13 +91,13 @@ class Conversations:
         return self.change(context_id, system_prompt_id=prompt_id)
 
     def _base_prompt(self, prompt_id: str) -> BasePrompt:
-        found = self.prompts.find(prompt_id)
-        if found is None:
+        prompt = self.prompts.find(prompt_id)
+        if prompt is None:
             raise InvalidInput(
                 f"system_prompt_id: there is no base prompt '{prompt_id}'.",
                 code="unknown_prompt",
             )
-        return found
+        return prompt
 
     def name_after(self, context_id: str, request: str) -> None:
         self.change(context_id, title=_title(request))
@@ -143,9 +143,9 @@ class Conversations:
 
     def record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
         """Like `switch_role`, for callers that have stopped what ran, or let it run."""
-        said = f"The role is now {role.spec.label}."
+        text = f"The role is now {role.spec.label}."
         if by != "person":
-            said += " A cell switched it."
+            text += " A cell switched it."
         with self.journal.transaction() as tx:
             data = tx.set_role(context_id, role, None if by == "person" else by)
             tx.append_message(
@@ -154,7 +154,7 @@ class Conversations:
                     role="system",
                     agent_role=role,
                     message_type=MessageType.ROLE_CHANGE,
-                    content=[TextPart(text=said)],
+                    content=[TextPart(text=text)],
                     data=data,
                 )
             )

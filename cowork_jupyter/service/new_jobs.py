@@ -79,13 +79,13 @@ class NewJobs:
         *,
         sets_role: bool = False,
     ) -> Message:
-        known = {"cell_id": job.cell_id, **facts}
+        fields = {"cell_id": job.cell_id, **facts}
         message = Message(
             context_id=context.id,
             role="user",
             agent_role=job.role,
             content=[TextPart(text=job.request), *pictures],
-            data=TextData.model_validate({name: fact for name, fact in known.items() if fact}),
+            data=TextData.model_validate({name: fact for name, fact in fields.items() if fact}),
         )
         self.jobs.start(job, message, work, sets_role=sets_role)
         if not context.title:

@@ -124,20 +124,20 @@ def rule_names() -> frozenset[str]:
 
 
 def measure_file() -> MeasureFile | None:
-    found = (part.measure_file for part in installed_parts())
-    return next((load() for load in found if load), None)
+    loaders = (part.measure_file for part in installed_parts())
+    return next((load() for load in loaders if load), None)
 
 
 def data_linter() -> DataLinter:
     from ..effects.data_linter import NO_LINTER
 
-    found = (part.data_linter for part in installed_parts())
-    return next((load() for load in found if load), NO_LINTER)
+    loaders = (part.data_linter for part in installed_parts())
+    return next((load() for load in loaders if load), NO_LINTER)
 
 
 def built_in_model() -> LanguageModel | None:
-    found = (part.built_in_model for part in installed_parts())
-    return next((make() for make in found if make), None)
+    makers = (part.built_in_model for part in installed_parts())
+    return next((make() for make in makers if make), None)
 
 
 def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLanguageModel:
@@ -155,15 +155,15 @@ def local_model(file: Path, options: Mapping[str, Any] | None = None) -> LocalLa
 
 
 def guidance_of_parts(settings: Settings, trust: Trust) -> list[GuidanceFinder]:
-    found = (part.guidance for part in installed_parts())
-    return [make(settings, trust) for make in found if make]
+    makers = (part.guidance for part in installed_parts())
+    return [make(settings, trust) for make in makers if make]
 
 
 def look_up_mentions() -> LookUpMentions:
     from ..agents.mention_scope import no_mentions
 
-    found = (part.look_up_mentions for part in installed_parts())
-    return next((load() for load in found if load), no_mentions)
+    loaders = (part.look_up_mentions for part in installed_parts())
+    return next((load() for load in loaders if load), no_mentions)
 
 
 def register_routes() -> None:
@@ -175,15 +175,15 @@ def register_routes() -> None:
 def external_agents(settings: Settings) -> ExternalAgents:
     from ..agents.external import NoExternalAgents
 
-    found = (part.external_agents for part in installed_parts())
-    return next((make(settings) for make in found if make), NoExternalAgents())
+    makers = (part.external_agents for part in installed_parts())
+    return next((make(settings) for make in makers if make), NoExternalAgents())
 
 
 def foreign_servers(settings: Settings, needs: ForeignServersNeeds) -> ForeignServers:
     from ..agents.foreign import NoForeignServers
 
-    found = (part.foreign_servers for part in installed_parts())
-    return next((make(settings, needs) for make in found if make), NoForeignServers())
+    makers = (part.foreign_servers for part in installed_parts())
+    return next((make(settings, needs) for make in makers if make), NoForeignServers())
 
 
 def pool_for(settings: Settings) -> WorkerPool:

@@ -128,10 +128,10 @@ class Retention:
     def _remove_one(self, since: str) -> str | None:
         """One transaction each, which checks once more: it may have been used just now."""
         with self._journal.transaction() as tx:
-            found = tx.unused_contexts(since, limit=1)
-            for context_id in found:
+            context_ids = tx.unused_contexts(since, limit=1)
+            for context_id in context_ids:
                 tx.delete_context(context_id)
-        return found[0] if found else None
+        return context_ids[0] if context_ids else None
 
     async def release_space(self) -> None:
         """Give free pages back to the disk, a little at a time."""

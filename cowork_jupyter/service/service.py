@@ -97,8 +97,8 @@ class CoworkService:
 
     def of(self, kind: Callable[[CoworkService], S]) -> S:
         """What a part keeps for this service; made when it is first asked for."""
-        made = self._of_parts.get(kind) or self._of_parts.setdefault(kind, kind(self))
-        return cast("S", made)
+        part_state = self._of_parts.get(kind) or self._of_parts.setdefault(kind, kind(self))
+        return cast("S", part_state)
 
     @property
     def guidance(self) -> AllGuidance:
@@ -133,7 +133,7 @@ class CoworkService:
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         declared = self.role_catalog.problems()
         settled = self.connections.administrator.problems(self.connections.current().model)
-        known = [
+        own_problems = [
             *self.jobs.problems(),
             *self.workflows.known_problems(),
             *declared,
@@ -144,7 +144,7 @@ class CoworkService:
         state = local or await self.probe.state(fresh=fresh)
         sees = bool(state.name) and self.factory.llm.vision.sees(state.name or "")
         state = state.model_copy(update={"sees": sees})
-        return describe(self.settings, state, [*problems, *known])
+        return describe(self.settings, state, [*problems, *own_problems])
 
     def redactor(self) -> Redactor:
         """Removes secrets from files that are given to others."""
@@ -260,18 +260,18 @@ class CoworkService:
         The agent works on its request. A ready plan needs no agent: it is shown at once.
         """
         workflow = self.workflows.current().named(name)
-        given = workflow.validated(parameters)
-        ready = workflow.ready_plan(given)
+        arguments = workflow.validated(parameters)
+        ready = workflow.ready_plan(arguments)
         plan = self.plans.validate(ready) if ready else None
         used = [as_guidance(workflow)] if isinstance(workflow, Template) else []
         if context_id is None:
-            notebook = getattr(given, "notebook", None)
+            notebook = getattr(arguments, "notebook", None)
             about = {"notebook": notebook} if isinstance(notebook, str) else {}
             context_id = self.conversations.create(
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
         context = self.conversations.get(context_id)
-        text = workflow.render(given, as_recipe=not self.factory.llm.model.traits.reads_prompt)
+        text = workflow.render(arguments, as_recipe=not self.factory.llm.model.traits.reads_prompt)
         origin = RequestOrigin(by=by)
         job = self.new_jobs.create(context, JobKind.WORKFLOW, workflow.role, text, origin)
 
@@ -307,7 +307,7 @@ class CoworkService:
         return prompt_id, acting, self.factory.prompt(acting, context, newest)
 
     def settle_assumption(
-        self, context_id: str, said: Settlement
+        self, context_id: str, settlement: Settlement
     ) -> tuple[list[Assumption], str | None]:
         """Store what the user says of an assumption. Returns all of the same plan or answer.
 
@@ -315,7 +315,7 @@ class CoworkService:
         it like any queued message.
         """
         self.conversations.get(context_id)
-        settled = settle(self.plans, context_id, said)
+        settled = settle(self.plans, context_id, settlement)
         if not settled.news:
             return settled.assumptions, None
         if self.journal.store.active_job(context_id):
@@ -382,8 +382,8 @@ class CoworkService:
             ruling = self.factory.tools.gate.ruling(DELEGATE, parameters, log)
             delegates = self.role_catalog.delegates_of(role)
             return check_delegation(role, delegates, parameters, ruling)
-        found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
-        return self.factory.tools.gate.check(log, found, parameters).decision()
+        resolved = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
+        return self.factory.tools.gate.check(log, resolved, parameters).decision()
 
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""

@@ -207,11 +207,11 @@ def on_network(path: Path) -> bool:
 
 
 def filesystem_of(path: Path, mounts: str) -> str:
-    found, kind = Path(), ""
+    mount_point, kind = Path(), ""
     for point, mounted in mount_points(mounts):
         # Later mounts cover earlier ones at the same place, hence ≥.
-        if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
-            found, kind = point, mounted
+        if path.is_relative_to(point) and len(point.parts) >= len(mount_point.parts):
+            mount_point, kind = point, mounted
     return kind
 
 

@@ -106,14 +106,14 @@ def copies_of(path: Path) -> list[Path]:
 
 def refuse_unknown(connection: sqlite3.Connection, path: Path) -> None:
     """Raise if a newer version of ours has written the file, or one that was never released."""
-    version, known = _version(connection), newest_version()
-    if version > known:
+    version, newest = _version(connection), newest_version()
+    if version > newest:
         raise StoreError(
             f"The record at {path} was written by a newer cowork_jupyter (version {version} of its"
-            f" format, this program knows {known}). Upgrade with"
+            f" format, this program knows {newest}). Upgrade with"
             " `pip install -U cowork-jupyter`, or choose another file with Cowork.db_path.",
             code="store_newer",
-            details={"path": str(path), "version": version, "known": known},
+            details={"path": str(path), "version": version, "known": newest},
         )
     if CHATS < version < OLDEST:
         raise StoreError(

@@ -77,8 +77,8 @@ class RowReader(ABC):
 
     def _get(self, model: type[M], what: str, sql: str, key: str, *more: str) -> M:
         """Raises NotFound if there is none; `what` is its name for the user."""
-        for found in self._list(model, sql, key, *more):
-            return found
+        for item in self._list(model, sql, key, *more):
+            return item
         raise NotFound(f"There is no {what} '{key}'.", details={"id": key})
 
 
@@ -308,15 +308,15 @@ class ContextReader(RowReader):
         start = END if after is None else after
         which = (notebook, pinned, workspace)
         rows = self._rows(sql, start, owner, ALL if words else limit + 1, *which)
-        found = self._found(rows, words) if words else ((row, "") for row in rows)
-        page = list(islice(found, limit + 1))
+        matches = self._containing(rows, words) if words else ((row, "") for row in rows)
+        page = list(islice(matches, limit + 1))
         items = [
             FoundContext.model_validate({**decode(row), "snippet": snippet})
             for row, snippet in page[:limit]
         ]
         return Page(items, page[limit - 1][0]["position"] if len(page) > limit else None)
 
-    def _found(
+    def _containing(
         self, rows: Iterable[sqlite3.Row], words: list[str]
     ) -> Iterator[tuple[sqlite3.Row, str]]:
         """The contexts that contain all words, each with an excerpt."""
@@ -327,7 +327,7 @@ class ContextReader(RowReader):
             for word in words:
                 if word in named:
                     continue
-                text = self._said_with(word, row, places[word])
+                text = self._message_with(word, row, places[word])
                 if text is None:
                     break
                 snippet = snippet or excerpt(text, word)
@@ -337,15 +337,15 @@ class ContextReader(RowReader):
     def _places(self, word: str) -> dict[int, int] | None:
         """Newest likely message by context; None if the word is too common for the index."""
         if len(word) > SHORT:
-            asked = query(grams_of(word), "AND")
+            match = query(grams_of(word), "AND")
         else:
             grams = self._rows(GRAMS, word)
             if len(grams) == FEW_GRAMS or sum(row["doc"] for row in grams) > FEW_MESSAGES:
                 return None
-            asked = query((row["term"] for row in grams), "OR")
-        return {row["position"]: row["seq"] for row in self._rows(PLACES, asked)} if asked else {}
+            match = query((row["term"] for row in grams), "OR")
+        return {row["position"]: row["seq"] for row in self._rows(PLACES, match)} if match else {}
 
-    def _said_with(
+    def _message_with(
         self, word: str, context: sqlite3.Row, places: dict[int, int] | None
     ) -> str | None:
         newest = END if places is None else places.get(context["position"], 0) + 1
@@ -394,11 +394,11 @@ class Reader(ContextReader, LogReader):
 
     def _jobs(self, sql: str, *values: str) -> list[Job]:
         """Find jobs; one more query finds the tasks of all of them."""
-        found = {row["id"]: {**decode(row), "tasks": []} for row in self._rows(sql, *values)}
+        jobs = {row["id"]: {**decode(row), "tasks": []} for row in self._rows(sql, *values)}
         in_these = "SELECT * FROM tasks WHERE job_id IN (SELECT value FROM json_each(?))"
-        for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*found])):
-            found[row["job_id"]]["tasks"].append(decode(row))
-        return [Job.model_validate(fields) for fields in found.values()]
+        for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*jobs])):
+            jobs[row["job_id"]]["tasks"].append(decode(row))
+        return [Job.model_validate(fields) for fields in jobs.values()]
 
     def streamed_since_messages(self, job: Job) -> list[Event]:
         """What models have streamed in a job since the last message of the same task."""
@@ -477,8 +477,8 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE context_id=? AND plan_id=? AND (? IS NULL OR revision=?)"
             " ORDER BY revision DESC LIMIT 1"
         )
-        found = self._plans(sql, context_id, plan_id, revision, revision)
-        return found[0] if found else None
+        revisions = self._plans(sql, context_id, plan_id, revision, revision)
+        return revisions[0] if revisions else None
 
     def plan_id_of(self, job_id: str) -> str | None:
         rows = self._rows("SELECT plan_id FROM jobs WHERE id=?", job_id)
@@ -496,10 +496,10 @@ class Reader(ContextReader, LogReader):
         return self._plans("SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id)
 
     def _plans(self, sql: str, *values: object) -> list[PlanRevision]:
-        found = self._list(PlanRevision, sql, *values)
-        for revision in found:
+        revisions = self._list(PlanRevision, sql, *values)
+        for revision in revisions:
             revision.plan = revision.plan.with_roles(self.resolve_role)
-        return found
+        return revisions
 
     def newest_revisions_naming(self, path: str) -> list[PlanRevision]:
         """The newest revision of each plan about a file, or about one in this folder."""
@@ -507,8 +507,8 @@ class Reader(ContextReader, LogReader):
             "SELECT * FROM plans WHERE (instr(plan, ?1) OR instr(files_read, ?1)) AND revision="
             "(SELECT max(revision) FROM plans AS all_of_it WHERE all_of_it.plan_id=plans.plan_id)"
         )
-        found = self._plans(sql, to_json(path).strip('"'))
-        return [revision for revision in found if revision.names(path)]
+        revisions = self._plans(sql, to_json(path).strip('"'))
+        return [revision for revision in revisions if revision.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         sql = "SELECT * FROM checkpoints WHERE id=?"

@@ -231,9 +231,9 @@ def store_cut_replies(tx: Transaction, job: Job, cut: Cut) -> None:
 
 
 def _by_task(events: list[Event]) -> Iterator[tuple[str | None, _CutReply]]:
-    found: dict[str | None, _CutReply] = {}
+    replies: dict[str | None, _CutReply] = {}
     for event in events:
-        streamed = found.setdefault(event.task_id, _CutReply())
+        streamed = replies.setdefault(event.task_id, _CutReply())
         streamed.at = event.created_at
         match event.data:
             case TextStreamed(text=text):
@@ -241,5 +241,5 @@ def _by_task(events: list[Event]) -> Iterator[tuple[str | None, _CutReply]]:
             case ReasoningStreamed(text=text):
                 streamed.reasoning.append(text)
             case Restart():
-                found[event.task_id] = _CutReply()
-    yield from found.items()
+                replies[event.task_id] = _CutReply()
+    yield from replies.items()

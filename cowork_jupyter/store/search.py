@@ -61,8 +61,8 @@ def _each(
         if seq is None
         else connection.execute(f"{_SPOKEN} AND seq=?", (context_id, seq))
     )
-    said = ((context_id, seq, f"{fold(text_of(content))}  ") for seq, content in rows.fetchall())
-    connection.executemany(statement, said)  # the spaces make trigrams of the last letters, too
+    entries = ((context_id, seq, f"{fold(text_of(content))}  ") for seq, content in rows.fetchall())
+    connection.executemany(statement, entries)  # the spaces make trigrams of the last letters, too
 
 
 def text_of(content: str) -> str:

@@ -227,8 +227,8 @@ class Transaction(Reader):
 
     def end_working_time(self, job: Job) -> None:
         """For a job whose process is dead: it worked until the last that is known of it."""
-        known = self._rows(_LAST_EVENT, job.context_id, job.id)
-        end_time(self._connection, job.id, known[0]["created_at"] if known else job.created_at)
+        last = self._rows(_LAST_EVENT, job.context_id, job.id)
+        end_time(self._connection, job.id, last[0]["created_at"] if last else job.created_at)
 
     def save_memory_offer(self, job: Job, workspace: str, status: str) -> None:
         """Note that a run may have taught something worth remembering, or what was decided about

@@ -164,8 +164,8 @@ def close_names(workspace: Workspace, path: str) -> list[str]:
     same = [file for file in files if file.rpartition("/")[2].lower() == name.lower()]
     beside = _names_in(workspace, folder or ".")
     similar = difflib.get_close_matches(name, beside, n=3)
-    found = [*same, *(f"{folder}/{other}" if folder else other for other in similar)]
-    return list(dict.fromkeys(found))[:3]
+    names = [*same, *(f"{folder}/{other}" if folder else other for other in similar)]
+    return list(dict.fromkeys(names))[:3]
 
 
 def _names_in(workspace: Workspace, folder: str) -> list[str]:

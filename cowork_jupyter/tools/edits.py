@@ -157,20 +157,20 @@ def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
     lines = map(re.escape, _plain_breaks(old).split("\n"))
     passage = r"(?:\r\n|(?<!\r)\n)".join(lines)
     # A look-ahead, so that overlapping matches are all counted.
-    found = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
-    if not found:
+    spans = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
+    if not spans:
         raise InvalidInput(
             f"old_text is not in '{path}'.{_mismatch_hint(old, text)} Nothing was changed.",
             code="text_not_found",
         )
-    if len(found) > 1:
+    if len(spans) > 1:
         raise InvalidInput(
-            f"old_text is in '{path}' {len(found)} times; add surrounding lines so that it "
+            f"old_text is in '{path}' {len(spans)} times; add surrounding lines so that it "
             "matches only once. Nothing was changed.",
             code="text_ambiguous",
-            details={"matches": len(found)},
+            details={"matches": len(spans)},
         )
-    return found[0]
+    return spans[0]
 
 
 def _mismatch_hint(old: str, text: str) -> str:

@@ -78,8 +78,8 @@ class Pattern:
         Notebooks are prefiltered with it.
         """
         runs = [self.text] if self.literal else _sure_texts(self.text)
-        found = [text for run in runs for text in _SAME_IN_JSON.findall(run)]
-        return max(found, key=len, default="")
+        texts = [text for run in runs for text in _SAME_IN_JSON.findall(run)]
+        return max(texts, key=len, default="")
 
 
 async def candidates(
@@ -100,11 +100,11 @@ async def candidates(
         walks.append([*sure.options, *_types(["*.ipynb"])])
     with folder.open_folder() as descriptor:
         cwd = workspace.process_folder(descriptor, folder.path)
-        found = [_start([*_WALK, *walk, "--", "."], cwd, subprocess.DEVNULL) for walk in walks]
+        searches = [_start([*_WALK, *walk, "--", "."], cwd, subprocess.DEVNULL) for walk in walks]
     prefix = "" if folder.path == "." else f"{folder.path}/"
     return [
         prefix + path.removeprefix("./")
-        for paths in await asyncio.gather(*map(_paths, found))
+        for paths in await asyncio.gather(*map(_paths, searches))
         for path in paths
     ]
 
@@ -225,10 +225,10 @@ async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
         start = place.path
         if kind != "folder":
             return [start]
-        found = await candidates(workspace, place, search.pattern, _names(search.globs))
+        paths = await candidates(workspace, place, search.pattern, _names(search.globs))
     rules = IgnoreRules(workspace)
     skip = 0 if start == "." else len(start) + 1
-    in_order = await asyncio.to_thread(sorted, found, key=lambda path: path.split("/"))
+    in_order = await asyncio.to_thread(sorted, paths, key=lambda path: path.split("/"))
     return (path for path in in_order if fits(path[skip:]) and rules.shows(path, start=start))
 
 

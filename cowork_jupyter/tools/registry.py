@@ -255,11 +255,11 @@ def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
     async def find_tools(parameters: FindTools, context: ToolContext) -> ToolResult:
         """Find more of your tools, by a few words about what they should do."""
         query = parameters.query
-        found = search(query, registry.permitted(context.role))
+        matches = search(query, registry.permitted(context.role))
         text = (
-            "\n".join(found.values()) or f"None of your tools matches '{query}'. Try other words."
+            "\n".join(matches.values()) or f"None of your tools matches '{query}'. Try other words."
         )
-        summary = f"found {count_of(len(found), 'tool')} for '{query}'"
-        return ToolResult(text, summary, {"tools": list(found)})
+        summary = f"found {count_of(len(matches), 'tool')} for '{query}'"
+        return ToolResult(text, summary, {"tools": list(matches)})
 
     return find_tools

@@ -78,14 +78,14 @@ async def grep(parameters: Grep, context: ToolContext) -> ToolResult:
         parameters.max_results,
         parameters.context_lines,
     )
-    found = await find(search, context.workspace)
-    lines = [_grep_line(line) for line in found.lines]
-    if not found.is_all:
+    result = await find(search, context.workspace)
+    lines = [_grep_line(line) for line in result.lines]
+    if not result.is_all:
         lines.append(
             f"[only the first {search.max_matches} matches; narrow the pattern, the path or the "
             "glob]"
         )
-    return _result(found, lines, f"'{parameters.pattern}'")
+    return _result(result, lines, f"'{parameters.pattern}'")
 
 
 @tool(category="search", permissions=[Permission.READ_FILES], idempotent=True)
@@ -93,10 +93,10 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     """Find literal text in code files and notebooks, best files first."""
     pattern = Pattern(parameters.text, literal=True, ignore_case=parameters.ignore_case)
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
-    found = await find(search, context.workspace)
-    ranked = _rank_lines(found.lines, parameters.text)
+    result = await find(search, context.workspace)
+    ranked = _rank_lines(result.lines, parameters.text)
     page = SearchResult(
-        ranked[: parameters.max_results], found.is_all and len(ranked) <= parameters.max_results
+        ranked[: parameters.max_results], result.is_all and len(ranked) <= parameters.max_results
     )
     lines = _group_lines(page.lines)
     if not page.is_all:
@@ -138,18 +138,18 @@ def _group_lines(lines: list[FoundLine]) -> list[str]:
     return out
 
 
-def _result(found: SearchResult, lines: list[str], what: str) -> ToolResult:
+def _result(page: SearchResult, lines: list[str], what: str) -> ToolResult:
     matches = [
-        {**line.document.facts, "line": line.number, "text": line.text} for line in found.matches
+        {**line.document.facts, "line": line.number, "text": line.text} for line in page.matches
     ]
-    paths = list(dict.fromkeys(line.document.path for line in found.matches))
+    paths = list(dict.fromkeys(line.document.path for line in page.matches))
     count = (
-        f"{len(matches)}{'' if found.is_all else '+'} {'match' if len(matches) == 1 else 'matches'}"
+        f"{len(matches)}{'' if page.is_all else '+'} {'match' if len(matches) == 1 else 'matches'}"
     )
     return ToolResult(
         text="\n".join(lines) or f"Nothing matches {what}.",
         summary=f"found {count} of {what} in {count_of(len(paths), 'file')}",
-        data={"paths": paths, "matches": matches, "truncated": not found.is_all},
+        data={"paths": paths, "matches": matches, "truncated": not page.is_all},
     )
 
 
@@ -185,17 +185,17 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
     last = parameters.name.rpartition(".")[2]
     search = Search(Pattern(last, literal=True), parameters.path, ["*.{py,pyi,ipynb}"])
     paths = await matching_files(search, context.workspace)
-    found = await asyncio.to_thread(_definitions_in, context.workspace, paths, parameters)
-    page = found[:_MAX]
+    hits = await asyncio.to_thread(_definitions_in, context.workspace, paths, parameters)
+    page = hits[:_MAX]
     lines = [f"{where.label}:{it.line}: {it.kind} {it.name}  {text}" for where, it, text in page]
-    if len(found) > len(page):
-        lines.append(f"[{len(found) - len(page)} more; add a kind or a path]")
+    if len(hits) > len(page):
+        lines.append(f"[{len(hits) - len(page)} more; add a kind or a path]")
     data: list[dict[str, Any]] = [
         {**where.facts, "line": it.line, "name": it.name, "kind": it.kind} for where, it, _ in page
     ]
     return ToolResult(
         text="\n".join(lines) or _no_definition(parameters),
-        summary=f"found {len(found)} definitions of {parameters.name}",
+        summary=f"found {len(hits)} definitions of {parameters.name}",
         data={"paths": list(dict.fromkeys(item["path"] for item in data)), "definitions": data},
     )
 
@@ -208,18 +208,18 @@ def _no_definition(parameters: SearchSymbol) -> str:
 def _definitions_in(
     workspace: Workspace, paths: Iterable[str], wanted: SearchSymbol
 ) -> list[tuple[Document, Definition, str]]:
-    found = []
+    matches = []
     for document, chunks in documents(workspace, paths):
         if document.cell and document.cell.kind != "code":
             continue
         source = b"".join(chunks).decode("utf-8", "replace")
         lines = source.split("\n")
-        found += [
+        matches += [
             (document, definition, lines[definition.line - 1].strip()[:200])
             for definition in definitions(source, wanted.name.rpartition(".")[2])
             if definition.is_called(wanted.name) and wanted.kind in (None, definition.kind)
         ]
-    return found
+    return matches
 
 
 def definitions(source: str, name: str) -> list[Definition]:
@@ -231,7 +231,7 @@ def definitions(source: str, name: str) -> list[Definition]:
     tree = parse_code(source)
     if tree is not None:
         with suppress(RecursionError):
-            return sorted(_definitions(tree.body, ""), key=lambda found: found.line)
+            return sorted(_definitions(tree.body, ""), key=lambda definition: definition.line)
     return list(_definition_lines(source, name))
 
 
@@ -267,11 +267,11 @@ def _definition_lines(source: str, name: str) -> Iterator[Definition]:
         rf"|{name}\s*(?::[^=]+)?=(?!=))"
     )
     for number, line in enumerate(source.split("\n"), 1):
-        found = looks.match(line)
-        if found:
+        match = looks.match(line)
+        if match:
             kind: SymbolKind = "variable"
-            if found["function"] or found["klass"]:
-                kind = "function" if found["function"] else "class"
+            if match["function"] or match["klass"]:
+                kind = "function" if match["function"] else "class"
             yield Definition(name, kind, number)
 
 
@@ -288,10 +288,11 @@ async def recall(parameters: Recall, context: ToolContext) -> ToolResult:
     results of steps.
     """
     query = parameters.query
-    found = context.recall(query, parameters.limit)
-    text = "\n\n".join(map(_line, found))
+    remarks = context.recall(query, parameters.limit)
+    text = "\n\n".join(map(_line, remarks))
     nothing = f"Nothing in this conversation matches '{query}'. Try other words."
-    return ToolResult(text or nothing, f"recalled {count_of(len(found), 'excerpt')} for '{query}'")
+    count = count_of(len(remarks), "excerpt")
+    return ToolResult(text or nothing, f"recalled {count} for '{query}'")
 
 
 def _line(remark: Remark) -> str:

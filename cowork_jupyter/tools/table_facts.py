@@ -134,7 +134,7 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         return None
     is_all = len(data) >= size and len(rows) < _MAX_ROWS - 1
     cells = [_cells(place, rows) for place in range(len(header))]
-    columns = [_column(name, *found) for name, found in zip(header, cells, strict=True)]
+    columns = [_column(name, *cell_facts) for name, cell_facts in zip(header, cells, strict=True)]
     kinds = {column.kind for column in columns}
     dialect = CsvDialect(
         separator,

@@ -115,7 +115,7 @@ def _template(name: str, saved: dict[str, Any]) -> Template:
 
 
 def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
-    known, values = places(plan), [parameter.value for parameter in parameters]
+    placeholders, values = places(plan), [parameter.value for parameter in parameters]
     for index, parameter in enumerate(parameters):
         if parameter.value is None:
             continue
@@ -123,7 +123,7 @@ def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
             raise _refusal(f"parameters[{index}].value: is empty")
         if parameter.value in values[:index]:
             raise _refusal(f"parameters[{index}].value: another parameter has the same value")
-        if parameter.name in known:
+        if parameter.name in placeholders:
             why = f"the plan already contains '{{{parameter.name}}}' with another meaning"
             raise _refusal(f"parameters[{index}].name: {why}")
 
@@ -133,17 +133,17 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
     names = {parameter.value: parameter.name for parameter in parameters if parameter.value}
     if not names:
         return with_texts(plan, str)
-    found: set[str] = set()
+    replaced: set[str] = set()
     by_length = sorted(names, key=len, reverse=True)
     any_value = re.compile("|".join(map(as_a_whole, by_length)))
 
     def place(match: re.Match[str]) -> str:
-        found.add(match[0])
+        replaced.add(match[0])
         return f"{{{names[match[0]]}}}"
 
     placed = with_texts(plan, lambda text: any_value.sub(place, text))
     for index, parameter in enumerate(parameters):
-        if parameter.value and parameter.value not in found:
+        if parameter.value and parameter.value not in replaced:
             why = f"'{shortened(parameter.value)}' does not occur in the plan"
             raise _refusal(f"parameters[{index}].value: {why}")
     return placed
@@ -205,7 +205,7 @@ class OfferedParameter(BaseModel):
 def offered_parameters(plan: Plan) -> list[OfferedParameter]:
     texts = list(texts_of(plan))
     taken, offers = places(plan), dict[str, OfferedParameter]()
-    for nature, value, hint in _found(plan, texts):
+    for nature, value, hint in _varying_values(plan, texts):
         value = value.strip()
         if not value or value in offers:
             continue
@@ -224,19 +224,19 @@ def chosen_parameters(
     words: Iterable[str], offers: Iterable[OfferedParameter]
 ) -> list[dict[str, str]]:
     """Parse what the user typed: `name=value` for a value of the plan, or the name of an offer."""
-    known = {offer.name: offer.value for offer in offers}
+    values = {offer.name: offer.value for offer in offers}
     chosen = []
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals and name not in known:
-            could = f" It could be: {', '.join(known)}." if known else ""
+        if not equals and name not in values:
+            could = f" It could be: {', '.join(values)}." if values else ""
             why = f"Write parameters as name=value, not '{word}'.{could}"
             raise InvalidInput(why, code="bad_parameters")
-        chosen.append({"name": name, "value": value if equals else known[name]})
+        chosen.append({"name": name, "value": value if equals else values[name]})
     return chosen
 
 
-def _found(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
+def _varying_values(plan: Plan, texts: list[str]) -> Iterator[tuple[Nature, str, str]]:
     for path in (path for step in plan.steps for path in step.files):
         yield "file", path, _file_hint(path)
     for path in (match[0] for text in texts for match in _PATH.finditer(text)):

@@ -174,14 +174,14 @@ def _expected(expectation: Expectation, change: Callable[[str], str]) -> Expecta
 
 
 def texts_of(plan: Plan) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
 
     def look(text: str) -> str:
-        found.append(text)
+        texts.append(text)
         return text
 
     with_texts(plan, look)
-    return found
+    return texts
 
 
 def places(plan: Plan) -> set[str]:

@@ -40,9 +40,9 @@ class Templates:
     trusts: Callable[[Offer], bool] = lambda _offer: False
 
     def listing(self) -> TemplateListing:
-        found, brought = self._own(), self._brought()
-        own = [template for template, _ in found.templates]
-        listing = TemplateListing(own, [*found.problems, *brought.problems])
+        own_listing, brought = self._own(), self._brought()
+        own = [template for template, _ in own_listing.templates]
+        listing = TemplateListing(own, [*own_listing.problems, *brought.problems])
         mine = {template.name: template for template in own}
         for template, offer in brought.templates:
             if not self.trusts(offer) or _is_copy(template, mine):

@@ -172,14 +172,14 @@ class Workflow:
     def render(self, given: Parameters, *, as_recipe: bool = False) -> str:
         values = given.model_dump(mode="json")
 
-        def is_said(line: str) -> bool:
+        def has_values(line: str) -> bool:
             return all(values[name] not in _EMPTY for name in PLACE.findall(line))
 
-        def said(template: str) -> str:
-            lines = "\n".join(filter(is_said, cleandoc(template).splitlines()))
+        def fill(template: str) -> str:
+            lines = "\n".join(filter(has_values, cleandoc(template).splitlines()))
             return PLACE.sub(lambda place: quoted(values[place[1]]), lines)
 
-        return (said(self.recipe) if as_recipe else "") or said(self.request)
+        return (fill(self.recipe) if as_recipe else "") or fill(self.request)
 
     def ready_plan(self, given: Parameters) -> dict[str, Any] | None:
         return self.make_plan(given) if self.make_plan else None

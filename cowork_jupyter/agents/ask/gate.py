@@ -121,13 +121,13 @@ class Gate:
         step: PlanStep | None = None,
     ) -> CallAuthorization:
         """Clear the call to run. Raises Forbidden with the reason if it may not."""
-        tool, given = resolved.tool, resolved.given
+        tool, parameters = resolved.tool, resolved.given
         approved: str | None = None
         lasting = False
         while True:
-            self._refuse_old_name(tool, given, log)
+            self._refuse_old_name(tool, parameters, log)
             preview = await self._preview(resolved, log)
-            decided = self._decide(tool, given, preview, log, step)
+            decided = self._decide(tool, parameters, preview, log, step)
             call = decided.call
             # A rule that denies counts also if it came while the user thought about the call.
             if approved == call.digest and decided.effect is not Effect.DENY:
@@ -148,8 +148,8 @@ class Gate:
             if isinstance(ruling, NobodyToAsk):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
-                said = f" They said: {ruling.feedback}" if ruling.feedback else ""
-                raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
+                feedback = f" They said: {ruling.feedback}" if ruling.feedback else ""
+                raise _denied(tool, f"The user did not allow it.{feedback}", code="denied_by_user")
             approved, lasting = call.digest, ruling.scope != ONCE
 
     def _report(self, call_id: str, decided: DecidedCall, log: RunLog) -> None:
@@ -160,11 +160,11 @@ class Gate:
             parts = [f"{verdict.reason}:{verdict.effect}" for verdict in decided.verdicts]
             logger.debug("decision %s parts=%s", call_id, ",".join(parts))
 
-    def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
+    def _refuse_old_name(self, tool: Tool, parameters: Mapping[str, Any], log: RunLog) -> None:
         """Raise Conflict for a path that the user has renamed. Nor may the running job, which knows
         the file by its old name, create another one under it.
         """
-        path = next((named for named in paths_of(given) if not self._exists(named)), None)
+        path = next((named for named in paths_of(parameters) if not self._exists(named)), None)
         if path is None:
             return
         store = log.journal.store
@@ -213,7 +213,7 @@ class Gate:
     def _decide(
         self,
         tool: Tool,
-        given: Mapping[str, Any],
+        parameters: Mapping[str, Any],
         preview: Preview | None,
         log: RunLog,
         step: PlanStep | None,
@@ -227,13 +227,13 @@ class Gate:
             confined=self.confined,
             unattended=self.rules.policy_of(log.job_id) if headless else RuleSet(),
         )
-        return decide_call(log.role, self._resolve(tool, given, preview), context)
+        return decide_call(log.role, self._resolve(tool, parameters, preview), context)
 
     def _resolve(
-        self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
+        self, tool: Tool, parameters: Mapping[str, Any], preview: Preview | None
     ) -> ProposedCall:
         pinned = self._look_up_pin(tool)
-        place = (tool.name, tool.permissions, given, self._anchors)
+        place = (tool.name, tool.permissions, parameters, self._anchors)
         call = decompose(*place, preview=preview, pinned=pinned, also=tool.also_ruled_as)
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
         targets = [part.target for part in call.parts if part.target] if changes else []
@@ -301,8 +301,8 @@ class Gate:
         }
 
     def _places(self, target: Target) -> frozenset[str]:
-        found = (relative_to(each, self._anchors.root) for each in target.spellings)
-        return frozenset(place for place in found if place is not None)
+        paths = (relative_to(each, self._anchors.root) for each in target.spellings)
+        return frozenset(place for place in paths if place is not None)
 
     async def _request(
         self, call_id: str, tool: Tool, decided: DecidedCall, log: RunLog
@@ -343,8 +343,8 @@ class Gate:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.label(self._anchors)}" if target else ""
-        said = f"{visible(what)}, which is not in its plan."
-        log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
+        message = f"{visible(what)}, which is not in its plan."
+        log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=message))
 
 
 def _preview_of(call: ProposedCall) -> CallPreview:

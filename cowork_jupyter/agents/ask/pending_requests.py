@@ -85,10 +85,10 @@ class PendingRequests:
 
     def announce(self, request: PermissionRequest, log: RunLog) -> None:
         """Show a call before its turn, unless an earlier run of the job has asked the same."""
-        asked = _new("permission", request, log)
-        if self._find_earlier(asked, log) is None:
-            self._record(asked, log)
-            self._announced[request.call_id] = asked.id
+        request_to_ask = _new("permission", request, log)
+        if self._find_earlier(request_to_ask, log) is None:
+            self._record(request_to_ask, log)
+            self._announced[request.call_id] = request_to_ask.id
 
     def forget(self, call_id: str) -> None:
         """Withdraw what was announced but not asked: the call has changed, or was allowed."""
@@ -109,14 +109,13 @@ class PendingRequests:
             raise InvalidInput(
                 f"'{value}' is not one of the options: {offered}.", code="not_an_answer"
             )
-        said = _answer(request, question, value)
-        return self._settle(request, ANSWERED, {"value": value}, said)
+        return self._settle(request, ANSWERED, {"value": value}, _answer(request, question, value))
 
     def waiting(self) -> list[tuple[UserRequest, Context]]:
         """Everything that waits for the user, and where; the most urgent first, then the oldest."""
         store = self._journal.store
-        found = sorted(store.pending_requests(), key=urgency)
-        return [(request, store.context(request.context_id)) for request in found]
+        requests = sorted(store.pending_requests(), key=urgency)
+        return [(request, store.context(request.context_id)) for request in requests]
 
     def pending(self, context_id: str, kind: UserRequestKind) -> list[UserRequest]:
         self._journal.store.context(context_id)
@@ -157,13 +156,13 @@ class PendingRequests:
         for text in request.data["rules"]:
             self._rules.add(Effect(ruling.decision), text, scope, context_id)
 
-    async def _wait_for_answer(self, asked: UserRequest, log: RunLog) -> dict[str, Any]:
-        request = self._find_earlier(asked, log)
+    async def _wait_for_answer(self, new_request: UserRequest, log: RunLog) -> dict[str, Any]:
+        request = self._find_earlier(new_request, log)
         if request and request.answer is not None:
             self._mark_used(request)
             return request.answer
         if request is None:
-            request = asked
+            request = new_request
             self._record(request, log)
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[request.id] = answer
@@ -176,10 +175,10 @@ class PendingRequests:
         finally:
             del self._waiting[request.id]
 
-    def _find_earlier(self, asked: UserRequest, log: RunLog) -> UserRequest | None:
+    def _find_earlier(self, request: UserRequest, log: RunLog) -> UserRequest | None:
         """The same request of an earlier run of this task, or announced ahead of its turn."""
         return next(
-            (request for request in self._unused_requests(log) if _is_same(request, asked)), None
+            (earlier for earlier in self._unused_requests(log) if _is_same(earlier, request)), None
         )
 
     def _unused_requests(self, log: RunLog) -> list[UserRequest]:
@@ -213,14 +212,14 @@ class PendingRequests:
         return store.is_running_here(job_id)
 
     def _settle(
-        self, request: UserRequest, status: str, answer: dict[str, Any], *said: Message
+        self, request: UserRequest, status: str, answer: dict[str, Any], *messages: Message
     ) -> UserRequest:
         waiting = self._waiting.get(request.id)
         news = {"status": status, "answer": answer, "used": waiting is not None}
         settled = request.model_copy(update={**news, "resolved_at": now()})
         with self._journal.transaction() as tx:
             _save(tx, settled)
-            for message in said:
+            for message in messages:
                 tx.append_message(message)
             _append_event(tx, request, _resolution(settled))
         if waiting is not None:
@@ -235,8 +234,8 @@ class PendingRequests:
             if request.kind == "permission":
                 _append_event(tx, request, request.as_permission())
                 return
-            asked = QuestionData(id=request.id, **request.data)
-            tx.append_message(log.message("assistant", asked.question, asked))
+            question = QuestionData(id=request.id, **request.data)
+            tx.append_message(log.message("assistant", question.question, question))
             _append_event(tx, request, request.as_question())
 
     def _mark_used(self, request: UserRequest) -> None:
@@ -260,7 +259,7 @@ def status_of(tx: Transaction, job_id: str) -> JobStatus:
     return JobStatus.WAITING if waits else JobStatus.RUNNING
 
 
-def _new(kind: UserRequestKind, asked: BaseModel, log: RunLog, asker: Asker = "") -> UserRequest:
+def _new(kind: UserRequestKind, details: BaseModel, log: RunLog, asker: Asker = "") -> UserRequest:
     return UserRequest(
         id=new_id(_PREFIXES[kind]),
         kind=kind,
@@ -268,7 +267,7 @@ def _new(kind: UserRequestKind, asked: BaseModel, log: RunLog, asker: Asker = ""
         job_id=log.job_id,
         task_id=log.task_id,
         asker=asker,
-        data=asked.model_dump(mode="json"),
+        data=details.model_dump(mode="json"),
     )
 
 

@@ -54,12 +54,12 @@ def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) 
     for name in _names(call, code):
         sources = [result for result in recent.results if _is_named(name, result, recent)]
         if sources:
-            said = f"Untrusted text was read just before, and it names {name}"
-            return visible(f"{said}: {_list_sources(sources)}.")
+            warning = f"Untrusted text was read just before, and it names {name}"
+            return visible(f"{warning}: {_list_sources(sources)}.")
     if not _sends(call, code):
         return None
-    said = "Untrusted text was read just before, and this can send data out"
-    return visible(f"{said}: {_list_sources(recent.results)}.")
+    warning = "Untrusted text was read just before, and this can send data out"
+    return visible(f"{warning}: {_list_sources(recent.results)}.")
 
 
 def _recent(store: Store, context_id: str) -> _Recent:
@@ -89,11 +89,11 @@ def _part_sends(part: CallPart) -> bool:
 
 
 def _names(call: ProposedCall, code: str) -> Iterator[str]:
-    words = [
+    texts = [
         code,
         *(parameter for parameter in call.parameters.values() if isinstance(parameter, str)),
     ]
-    yield from dict.fromkeys(host for text in words for host in _HOST.findall(text))
+    yield from dict.fromkeys(host for text in texts for host in _HOST.findall(text))
     for part in call.parts:
         if part.command and len(part.command.words) > 1:
             yield part.command.text
@@ -107,8 +107,8 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
     own = [path.rpartition("/")[2] for path in result.data.facts.paths]
     if len(name) < _MIN_NAME_LENGTH or name in own or name in recent.wanted:
         return False
-    found = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
-    return name in result.text and re.search(found, result.text) is not None
+    pattern = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+    return name in result.text and re.search(pattern, result.text) is not None
 
 
 def _list_sources(results: Sequence[Message]) -> str:

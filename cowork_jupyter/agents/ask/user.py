@@ -104,6 +104,6 @@ def deny_unasked(tool: str, why: str, rules: Sequence[str], log: RunLog) -> str:
     """Record that a call is denied because nobody can be asked; returns the whole reason."""
     allowing = " and ".join(rules)
     hint = f" To allow it, use a policy file that allows {allowing}." if rules else ""
-    said = f"Nobody can be asked: {why}{hint}"
-    log.event(HeadlessDenial(tool=tool, message=said))
-    return said
+    reason = f"Nobody can be asked: {why}{hint}"
+    log.event(HeadlessDenial(tool=tool, message=reason))
+    return reason

@@ -153,8 +153,8 @@ class _Page:
             for number, noun in ((cells, "other cell"), (variables, "other variable"))
             if number
         ]
-        said = f"[left out to stay below {self.budget:,} tokens: {' and '.join(missing)}]"
-        return "\n".join([self._text(), *([said] if missing else []), END])
+        note = f"[left out to stay below {self.budget:,} tokens: {' and '.join(missing)}]"
+        return "\n".join([self._text(), *([note] if missing else []), END])
 
     def _text(self) -> str:
         return "\n".join(text for _, text in sorted(self._pieces.items()))
@@ -231,7 +231,7 @@ def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, c
 def _named_variables(
     where: NotebookContext, included_cells: Iterable[CellState]
 ) -> Iterator[Variable]:
-    known = {variable.name: variable for variable in where.variables if variable.type != "module"}
+    named = {variable.name: variable for variable in where.variables if variable.type != "module"}
     cells = where.state.cells
     ids = {cell.id for cell in included_cells}
     places = [index for index, cell in enumerate(cells) if cell.id in ids]
@@ -239,8 +239,8 @@ def _named_variables(
     for index in near or range(max(0, len(cells) - _LAST_CELLS), len(cells)):
         if cells[index].cell_type == "code":
             for name in _NAME.findall(cells[index].source[:_MAX_SOURCE]):
-                if name in known:
-                    yield known.pop(name)
+                if name in named:
+                    yield named.pop(name)
 
 
 def _around(active: int, total: int) -> list[int]:
@@ -257,17 +257,17 @@ def _notebook(state: NotebookState) -> str:
     return f"Notebook {_line(state.path)}: {', '.join(facts)}."
 
 
-def _changes_text(found: Changes) -> str:
+def _changes_text(changes: Changes) -> str:
     kinds = {
-        "edited": found.edited,
-        "added": found.added,
-        "removed": found.removed,
-        "run": found.run,
+        "edited": changes.edited,
+        "added": changes.added,
+        "removed": changes.removed,
+        "run": changes.run,
     }
-    said = [f"{kind} {_ids(cells)}" for kind, cells in kinds.items() if cells]
-    if not said:
+    phrases = [f"{kind} {_ids(cells)}" for kind, cells in kinds.items() if cells]
+    if not phrases:
         return "The notebook is unchanged since your last turn."
-    return f"Since your last turn, someone else has {'; '.join(said)}."
+    return f"Since your last turn, someone else has {'; '.join(phrases)}."
 
 
 def _ids(cells: tuple[str, ...]) -> str:

@@ -112,8 +112,8 @@ def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | Non
 
 
 def _active(state: NotebookState, sent_from: str | None) -> str | None:
-    known = {cell.id for cell in state.cells}
-    return sent_from if sent_from in known else state.active
+    cell_ids = {cell.id for cell in state.cells}
+    return sent_from if sent_from in cell_ids else state.active
 
 
 def _changes(log: RunLog, state: NotebookState) -> Changes | None:
@@ -123,5 +123,5 @@ def _changes(log: RunLog, state: NotebookState) -> Changes | None:
     if notice is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
         return None
     since = store.messages(log.context_id, notice.seq).items
-    known = apply_own_calls(seen.cells, state.path, since)
-    return find_changes(known, state) if known and marks_of(state) else None
+    seen_before = apply_own_calls(seen.cells, state.path, since)
+    return find_changes(seen_before, state) if seen_before and marks_of(state) else None

@@ -59,7 +59,7 @@ def briefing_text(
 
     `moves` are of files that the plan may call by their old names.
     """
-    said = "\n".join(f"- {answer.question} {answer.label}" for answer in answers)
+    answers_text = "\n".join(f"- {answer.question} {answer.label}" for answer in answers)
     room = BRIEFING_TOKENS // 2
     lines = [
         f"The plan's goal: {plan.goal}",
@@ -67,8 +67,8 @@ def briefing_text(
         if request not in ("", plan.goal)
         else "",
         f"What the user answered when it was planned:\n"
-        f"{cut_middle(said, room, count, _FIND_THE_REST)}"
-        if said
+        f"{cut_middle(answers_text, room, count, _FIND_THE_REST)}"
+        if answers_text
         else "",
         *(f"The user has renamed {move.old} to {move.new} since." for move in moves),
     ]
@@ -83,7 +83,7 @@ def results_for(
     Steps that are equally near share the room; long results are cut. Only as many steps are visited
     as have room, however many the plan has.
     """
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     room, complete = RESULTS_TOKENS, True
     level, seen = list(dict.fromkeys(step.depends_on)), set(step.depends_on)
     while level and room > _LINE_TOKENS:
@@ -98,13 +98,13 @@ def results_for(
             texts = {step_id: text for step_id, text in cut.items() if text}
             costs = [count(text) + _LINE_TOKENS for text in texts.values()]
             complete = complete and len(texts) == len(cut)
-        found |= texts
+        results |= texts
         room -= sum(costs)
         further = dict.fromkeys(above for step_id in level for above in steps[step_id].depends_on)
         level = [step_id for step_id in further if step_id not in seen]
         seen.update(level)
-    in_order = sorted(found, key=lambda step_id: steps[step_id].step_number)
-    return Results({step_id: found[step_id] for step_id in in_order}, complete and not level)
+    in_order = sorted(results, key=lambda step_id: steps[step_id].step_number)
+    return Results({step_id: results[step_id] for step_id in in_order}, complete and not level)
 
 
 def assignment_text(
@@ -177,5 +177,5 @@ def findings_text(step: PlanStep, task: Task, count: Count) -> str:
     if not task.findings:
         return ""
     may_write = step.runs_as.permits([Permission.WRITE_FILES])
-    found = cut_middle(task.findings, FINDINGS_TOKENS, count, "Find the rest with recall.")
-    return f"{_ADDRESS if may_write else _LOOK_AGAIN}\n{found}"
+    findings = cut_middle(task.findings, FINDINGS_TOKENS, count, "Find the rest with recall.")
+    return f"{_ADDRESS if may_write else _LOOK_AGAIN}\n{findings}"

@@ -30,16 +30,16 @@ class Settled:
     """What an agent must be told; empty if nothing is new."""
 
 
-def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:
-    plan_id = said.plan_id
-    if said.message_id:
+def settle(plans: Plans, context_id: str, settlement: Settlement) -> Settled:
+    plan_id = settlement.plan_id
+    if settlement.message_id:
         store = plans.factory.journal.store
-        message = store.message(context_id, said.message_id)
+        message = store.message(context_id, settlement.message_id)
         match message.data:
             case PlanData(id=str(proposed)) if proposed:
                 plan_id = proposed
             case TextData() | TaskResultData() as data:
-                assumed, news = _with(data.assumptions, said)
+                assumed, news = _settle_one(data.assumptions, settlement)
                 data.assumptions = assumed
                 with plans.factory.journal.transaction() as tx:
                     tx.save_message_data(message)
@@ -47,25 +47,25 @@ def settle(plans: Plans, context_id: str, said: Settlement) -> Settled:
             case _:
                 raise _no_such_assumption()
     revision = plans.newest(context_id, plan_id)
-    assumed, news = _with(revision.plan.assumptions, said)
+    assumed, news = _settle_one(revision.plan.assumptions, settlement)
     plans.settle_assumptions(revision, assumed)
-    made = plans.factory.journal.store.plan_revisions(revision.plan_id)
-    job_id = next(
-        (plan_revision.job_id for plan_revision in reversed(made) if plan_revision.job_id), None
-    )
+    revisions = plans.factory.journal.store.plan_revisions(revision.plan_id)
+    job_id = next((each.job_id for each in reversed(revisions) if each.job_id), None)
     return Settled(assumed, job_id, news)
 
 
-def _with(assumed: list[Assumption], said: Settlement) -> tuple[list[Assumption], str]:
-    if said.index >= len(assumed):
+def _settle_one(assumed: list[Assumption], settlement: Settlement) -> tuple[list[Assumption], str]:
+    if settlement.index >= len(assumed):
         raise _no_such_assumption()
-    if said.status == "corrected" and not said.correction.strip():
+    is_corrected = settlement.status == "corrected"
+    correction = settlement.correction.strip() if is_corrected else ""
+    if is_corrected and not correction:
         raise InvalidInput("correction: say what is true instead.", code="no_correction")
-    before = assumed[said.index]
-    is_corrected = said.status == "corrected"
-    after = before.settled(said.status, said.correction.strip() if is_corrected else "")
+    before = assumed[settlement.index]
+    after = before.settled(settlement.status, correction)
     listed = [
-        after if place == said.index else assumption for place, assumption in enumerate(assumed)
+        after if place == settlement.index else assumption
+        for place, assumption in enumerate(assumed)
     ]
     news = f"Wrong assumption: {before.text}\nInstead: {after.correction}"
     return listed, news if is_corrected and after != before else ""

@@ -140,11 +140,11 @@ class Execution:
         self, step: PlanStep, slots: asyncio.Semaphore, *, in_round: bool = False
     ) -> None:
         hint = problem = ""
-        asked = self.factory.tools.user.open_question("step", self._log(self.tasks[step.id]))
-        if asked:  # by a run that ended before the user said what now
-            choice, hint = await self._ask_what_now(step, asked)
+        question = self.factory.tools.user.open_question("step", self._log(self.tasks[step.id]))
+        if question:  # by a run that ended before the user said what now
+            choice, hint = await self._ask_what_now(step, question)
             await self._accept_expectations(step, choice)
-            if self._settle(step, choice, asked.context):
+            if self._settle(step, choice, question.context):
                 return
         while not await self._skip_half_done(step):
             self.progress.resumed_steps.discard(step.id)
@@ -229,8 +229,8 @@ class Execution:
         async with self.locks.hold(step.files):
             self.progress.update(step.id, StepStatus.RUNNING)
             results = results_for(step, self.progress.steps, self.tasks, self.factory.llm.counter)
-            found = findings_text(step, task, self.factory.llm.counter)
-            text = assignment_text(self._briefing, step, results, hint, problem, found)
+            findings = findings_text(step, task, self.factory.llm.counter)
+            text = assignment_text(self._briefing, step, results, hint, problem, findings)
             data = TaskAssignmentData(
                 step=step.model_copy(),
                 task_id=task.id,
@@ -311,9 +311,9 @@ class Execution:
             return StepEnd(failed, figures=outcome.figures)
         summary = outcome.handed_over
         assumed = assumptions_in(summary)
-        said = StepResult(status="done", summary=summary, assumptions=assumed)
+        done = StepResult(status="done", summary=summary, assumptions=assumed)
         review = outcome.delivered if isinstance(outcome.delivered, Review) else None
-        return StepEnd(outcome.result or said, figures=outcome.figures, review=review)
+        return StepEnd(outcome.result or done, figures=outcome.figures, review=review)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         user, log = self.factory.tools.user, self._log(self.tasks[step.id])

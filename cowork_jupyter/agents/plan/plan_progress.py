@@ -92,12 +92,12 @@ class PlanProgress:
 
     def prepare(self) -> None:
         """Make a task for each step; tasks of an earlier run are taken up as they ended."""
-        known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
+        earlier_tasks = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
         done, rounds = self._tasks_done_before(), self._rounds_before()
-        self.resumed_steps = set(known)
+        self.resumed_steps = set(earlier_tasks)
         with self.journal.transaction() as tx:
             for step in self.plan.steps:
-                earlier = known.get(step.id)
+                earlier = earlier_tasks.get(step.id)
                 reached = earlier.status if earlier else step.status
                 step.status = reached if reached in DONE else StepStatus.PENDING
                 before = done.get((step.id, step.action)) if step.status in DONE else None

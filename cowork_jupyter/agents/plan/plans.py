@@ -59,8 +59,8 @@ class Plans:
         own = store.context(revision.context_id).notebook
         return [
             path
-            for path, known in revision.files_read.items()
-            if path != own and has_changed(workspace, path, known)
+            for path, fingerprint in revision.files_read.items()
+            if path != own and has_changed(workspace, path, fingerprint)
         ]
 
     def find(
@@ -69,10 +69,10 @@ class Plans:
         """A plan of a conversation: the newest revision of the newest plan, unless named."""
         store = self.factory.journal.store
         store.context(context_id)
-        found = store.plan(context_id, revision, plan_id)
-        if found is None and (plan_id or revision):
+        plan_revision = store.plan(context_id, revision, plan_id)
+        if plan_revision is None and (plan_id or revision):
             raise NotFound("This conversation has no such plan revision.", code="no_plan")
-        return found
+        return plan_revision
 
     def of(self, context_id: str) -> list[PlanRevision]:
         store = self.factory.journal.store
@@ -291,10 +291,10 @@ class Plans:
         newest = self.newest(context_id, plan_id)
         if revision in (None, newest.revision):
             return newest
-        found = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
-        if found is None:
+        plan_revision = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
+        if plan_revision is None:
             raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
-        return found
+        return plan_revision
 
     def validate(self, raw: dict[str, Any], *, exact: bool = False) -> Plan:
         try:

@@ -131,8 +131,8 @@ class StepCheck:
         """The permissions of the tools that the step names. Those of external agents are
         unknown.
         """
-        found = ((name, self._may_do(name)) for name in self.step.tools_needed)
-        return {name: held for name, held in found if held is not None}
+        permissions = ((name, self._may_do(name)) for name in self.step.tools_needed)
+        return {name: held for name, held in permissions if held is not None}
 
     def _may_do(self, name: str) -> frozenset[Permission] | None:
         if name in _PERMISSIONS:

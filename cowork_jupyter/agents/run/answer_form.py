@@ -78,8 +78,8 @@ class AnswerForm:
 
 def _value_behind(opening: str, answer: str) -> str:
     """The value of the last occurrence; a template's braces count as empty."""
-    _, found, rest = answer.rpartition(opening)
-    if not found:
+    _, marker, rest = answer.rpartition(opening)
+    if not marker:
         return ""
     value = re.match(r"[^\]\n]*" if opening.endswith("[") else r"\S*", rest)
     text = value[0].strip(" `'\"*.,").lower() if value else ""

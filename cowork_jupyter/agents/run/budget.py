@@ -69,8 +69,8 @@ class JobBudget:
 
     @property
     def settings(self) -> Settings:
-        known = (*RUN_LIMITS, *JOB_LIMITS)
-        own = {name: size for name, size in self._spent.limits.items() if name in known}
+        limit_names = (*RUN_LIMITS, *JOB_LIMITS)
+        own = {name: size for name, size in self._spent.limits.items() if name in limit_names}
         return replace(self._configured, **own)  # type: ignore[arg-type]
 
     @property
@@ -204,11 +204,11 @@ class Accounting:
         if sent < _MIN_CHECKED_TOKENS or not _MIN_WINDOW <= read < sent * _TRUNCATED_SHARE:
             return False
         self.known.learn_window(name, read)
-        said = (
+        warning = (
             f"{name} read only {read:,} of about {sent:,} tokens: its server cuts off longer "
             "requests. From now on, less is sent. Give the server a larger context if you can."
         )
         if not self._truncates:
-            self.log.event(Notice(code="truncated", message=said))
+            self.log.event(Notice(code="truncated", message=warning))
         self._truncates = True
         return True

@@ -167,8 +167,8 @@ class LiveOutput:
 def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
     new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
     pending = tx.pending_cell_changes(edit.notebook)
-    known = next((change for change in pending if change.cell_id == edit.cell_id), None)
-    _save_changes(tx, known.followed_by(new) if known else [new])
+    earlier = next((change for change in pending if change.cell_id == edit.cell_id), None)
+    _save_changes(tx, earlier.followed_by(new) if earlier else [new])
 
 
 def record_decision(
@@ -176,10 +176,10 @@ def record_decision(
 ) -> list[CellChange]:
     """Store the user's decision; what was decided before stays as it was."""
     with journal.transaction() as tx:
-        found = [tx.cell_change(change_id) for change_id in dict.fromkeys(ids)]
-        decided = [change.decided(decision) for change in found if change.decision is None]
+        changes = [tx.cell_change(change_id) for change_id in dict.fromkeys(ids)]
+        decided = [change.decided(decision) for change in changes if change.decision is None]
         _save_changes(tx, decided)
-        return [tx.cell_change(change.id) for change in found]
+        return [tx.cell_change(change.id) for change in changes]
 
 
 def _save_changes(tx: Transaction, changes: Iterable[CellChange]) -> None:

@@ -68,9 +68,9 @@ class Delivery:
         return Outcome(text=reply.text, delivered=delivered)
 
     async def _deliver_plan(self, plan: Plan) -> None:
-        known = self.runner.files_known(plan)
+        files = self.runner.files_known(plan)
         figures = await self.figures.find_in_plan(plan)
-        deliver_plan(self.log, plan, self.runner.tools.registry, self.agents, known, figures)
+        deliver_plan(self.log, plan, self.runner.tools.registry, self.agents, files, figures)
         if template := followed_template(plan, self.templates):
             self.log.event(GuidanceUsed(items=[as_guidance(template)]))
 
@@ -123,8 +123,8 @@ def propose_plan(
         tx.append_message(log.message("assistant", "", data))
         tx.save_plan(revision)
         if job.kind is not JobKind.PLAN:  # which goes on to say what it executed
-            made = {"plan_id": revision.plan_id, "plan_revision": revision.revision}
-            tx.save_job(job.model_copy(update=made))
+            plan_fields = {"plan_id": revision.plan_id, "plan_revision": revision.revision}
+            tx.save_job(job.model_copy(update=plan_fields))
         log.append(tx, revision.as_event())
         if notes:
             log.append(tx, PlanReordered(message=" ".join(notes), revision=revision.revision))
@@ -199,23 +199,23 @@ def followed_template(plan: Plan, templates: Sequence[Template]) -> Template | N
 
 def _share_kept(plan: Plan, template: Template) -> float:
     """The share of distinctive template steps that occur in the plan, each matched once."""
-    telling = [
-        said
+    distinctive = [
+        step_words
         for step in template.plan.steps
-        if len(said := words(PLACE.sub(" ", step.action))) >= _MIN_WORDS
+        if len(step_words := words(PLACE.sub(" ", step.action))) >= _MIN_WORDS
     ]
-    there = [words(step.action) for step in plan.steps]
+    planned = [words(step.action) for step in plan.steps]
     kept = 0
-    for said in telling:
+    for step_words in distinctive:
         same = next(
             (
                 kept_words
-                for kept_words in there
-                if len(said & kept_words) >= _SHARE_OF_WORDS * len(said)
+                for kept_words in planned
+                if len(step_words & kept_words) >= _SHARE_OF_WORDS * len(step_words)
             ),
             None,
         )
         if same is not None:
-            there.remove(same)
+            planned.remove(same)
             kept += 1
-    return kept / len(telling) if telling else 0.0
+    return kept / len(distinctive) if distinctive else 0.0

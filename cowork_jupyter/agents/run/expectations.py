@@ -24,16 +24,16 @@ class ExpectationGuard:
 
     pinned: PinnedExpectations
     checks: ExpectationChecks
-    _known: set[tuple[str, str]] = field(default_factory=set)
+    _accepted: set[tuple[str, str]] = field(default_factory=set)
     """Broken ones that this run is not blamed for, with how they were broken."""
-    _said: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     async def check_before(self, log: RunLog) -> None:
         broken = _only_broken(await self._check(log, ()))
         self.accept(broken)
         if broken:
-            said = "; ".join(map(broken_text, broken))
-            log.event(Notice(code="broken_before", message=f"Even before this run: {said}."))
+            message = f"Even before this run: {'; '.join(map(broken_text, broken))}."
+            log.event(Notice(code="broken_before", message=message))
 
     async def broken(
         self, log: RunLog, own: Sequence[Expectation] = (), *, pinned: bool = True
@@ -43,23 +43,23 @@ class ExpectationGuard:
         """
         checked = await self._check(log, own, pinned=pinned)
         self._say_unchecked(log, checked)
-        return [result for result in _only_broken(checked) if _key(result) not in self._known]
+        return [result for result in _only_broken(checked) if _key(result) not in self._accepted]
 
     def accept(self, broken: Sequence[CheckedExpectation]) -> None:
         """The user takes them as they are, or nobody can do anything about them."""
-        self._known |= set(map(_key, broken))
+        self._accepted |= set(map(_key, broken))
 
     async def update(self, log: RunLog) -> None:
         """Pin the current state in place of broken pinned expectations, as the user wants it."""
         for result in _only_broken(await self._check(log, ())):
             if result.updated is None:
                 continue
-            said = f"You expect of {result.updated.of}: {expectation_text(result.updated)}."
+            message = f"You expect of {result.updated.of}: {expectation_text(result.updated)}."
             try:
                 await self.pinned.pin(log.notebook, result.updated)
             except CoworkError as error:  # such as a notebook that another program has open
-                said = f"The expectation could not be updated: {error.message}"
-            log.event(Notice(code="expectations_changed", message=said))
+                message = f"The expectation could not be updated: {error.message}"
+            log.event(Notice(code="expectations_changed", message=message))
 
     async def _check(
         self, log: RunLog, own: Sequence[Expectation], *, pinned: bool = True
@@ -80,9 +80,9 @@ class ExpectationGuard:
     def _say_unchecked(self, log: RunLog, checked: Sequence[CheckedExpectation]) -> None:
         for result in checked:
             expected = result.expectation
-            if result.measured.problem != "unchecked" or expected.id in self._said:
+            if result.measured.problem != "unchecked" or expected.id in self._reported:
                 continue
-            self._said.add(expected.id)
+            self._reported.add(expected.id)
             message = f"{expected.of}: {expectation_text(expected)} {result.found}."
             log.event(Notice(code="unchecked_expectation", message=message))
 

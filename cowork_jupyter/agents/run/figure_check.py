@@ -68,17 +68,17 @@ class FigureCheck:
         try:
             if not await asyncio.to_thread(find_figures, text):
                 return []
-            outputs, known = self._sources()
-            found = await asyncio.to_thread(look_up, text, outputs, known)
-            return await self._with_age(found)
+            outputs, unsourced = self._sources()
+            figures = await asyncio.to_thread(look_up, text, outputs, unsourced)
+            return await self._with_age(figures)
         except Exception:
             logger.exception("The figures of a text were not looked up")
             return []
 
     async def find_in_plan(self, plan: Plan) -> list[Figure]:
         """The figures in the words of a plan, time estimates left out."""
-        words = [plan.goal, *(f"{step.action}\n{step.reason}" for step in plan.steps)]
-        return await self.find("\n\n".join([*words, *plan.risks, *plan.prerequisites]))
+        texts = [plan.goal, *(f"{step.action}\n{step.reason}" for step in plan.steps)]
+        return await self.find("\n\n".join([*texts, *plan.risks, *plan.prerequisites]))
 
     def objection(self, figures: Iterable[Figure], to: Literal["answer", "cell"]) -> str:
         """What to tell the model, once per kind of text; "" if nothing."""
@@ -106,7 +106,7 @@ class FigureCheck:
         """
         fresh: list[Output] = []
         stale: list[Output] = []
-        known: list[Output] = []
+        unsourced: list[Output] = []
         rewritten: set[str] = set()
         for message in self._newest():
             data = message.data
@@ -119,12 +119,12 @@ class FigureCheck:
                 if data.ok and data.tool in _REWRITING and data.facts.cell_id:
                     rewritten.add(data.facts.cell_id)
             elif isinstance(data, ToolCallData):
-                known.append(self._known(message, _COMMENT.sub("", _code_of(data))))
+                unsourced.append(self._without_source(message, _COMMENT.sub("", _code_of(data))))
             elif message.role == "user" and not isinstance(data, TaskAssignmentData):
-                known.append(self._known(message, message.text))
+                unsourced.append(self._without_source(message, message.text))
         effects = self.log.journal.store.data_effects(self.log.context_id)
         changed = map(Output.of_effect, reversed(effects))
-        return [*fresh, *changed, *stale, Output(self.given_facts)], known
+        return [*fresh, *changed, *stale, Output(self.given_facts)], unsourced
 
     def _newest(self) -> Iterator[Message]:
         room = MAX_CHARACTERS
@@ -148,7 +148,7 @@ class FigureCheck:
         text = _OUR_WORDS.sub(" ", message.text)
         return self._outputs.setdefault(f"{message.id} {is_stale}", Output(text, source))
 
-    def _known(self, message: Message, text: str) -> Output:
+    def _without_source(self, message: Message, text: str) -> Output:
         return self._outputs.setdefault(message.id, Output(text))
 
     async def _with_age(self, figures: list[Figure]) -> list[Figure]:
@@ -164,8 +164,8 @@ class FigureCheck:
             now = await self._cells_of(path)
             stale |= {
                 cell_id
-                for cell_id, (place, known) in ran.items()
-                if place == path and now is not None and now.get(cell_id) != known
+                for cell_id, (place, fingerprint) in ran.items()
+                if place == path and now is not None and now.get(cell_id) != fingerprint
             }
         for figure in figures:
             if figure.source and figure.source.cell_id in stale:
@@ -174,13 +174,13 @@ class FigureCheck:
 
     def _fingerprints(self, cell_ids: set[str]) -> dict[str, tuple[str | None, str]]:
         """By cell: its notebook, and its fingerprint when it ran last."""
-        found: dict[str, tuple[str | None, str]] = {}
+        fingerprints: dict[str, tuple[str | None, str]] = {}
         for message in self._newest():
             if isinstance(message.data, ToolResultData) and message.data.tool == "run_cell":
                 facts = _facts_of(message.data)
                 if facts.cell_id in cell_ids and facts.cell_id and facts.fingerprint:
-                    found.setdefault(facts.cell_id, (facts.notebook, facts.fingerprint))
-        return found
+                    fingerprints.setdefault(facts.cell_id, (facts.notebook, facts.fingerprint))
+        return fingerprints
 
     async def _cells_of(self, path: str) -> dict[str, str] | None:
         """Fingerprints of a notebook's cells, or None if not available at once."""
@@ -193,10 +193,10 @@ class FigureCheck:
 
 
 def _code_of(call: ToolCallData) -> str:
-    given = call.parameters
-    if call.tool == "insert_cell" and given.get("cell_type", "code") == "code":
-        return str(given.get("source") or "")
-    return str(given.get("code") or given.get("command") or "")
+    parameters = call.parameters
+    if call.tool == "insert_cell" and parameters.get("cell_type", "code") == "code":
+        return str(parameters.get("source") or "")
+    return str(parameters.get("code") or parameters.get("command") or "")
 
 
 def _facts_of(result: ToolResultData) -> ToolFacts:

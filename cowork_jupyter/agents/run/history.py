@@ -139,19 +139,19 @@ class AttachedContext:
     async def look_up(self, message: Message, find: LookUp, room: int) -> bool:
         """Resolve the mentions of a message and store them with it; True if one is a table."""
         assert isinstance(message.data, TextData)
-        found = await find(message, room)
+        mentioned = await find(message, room)
         content = []
-        if found.guidance:
-            content += self._log.message("system", spell_hidden(found.guidance)).content
-        if found.mentions:
-            content += self._frame_text(found.text, found.pictures).content
-            data = message.data.model_copy(update={"mentions": found.mentions})
+        if mentioned.guidance:
+            content += self._log.message("system", spell_hidden(mentioned.guidance)).content
+        if mentioned.mentions:
+            content += self._frame_text(mentioned.text, mentioned.pictures).content
+            data = message.data.model_copy(update={"mentions": mentioned.mentions})
             with self._log.journal.transaction() as tx:
                 tx.save_message_data(message.model_copy(update={"data": data}))
         if content:
             aside = self._log.message("system", "").model_copy(update={"content": content})
             self._mentioned[message.id] = aside
-        return any(mention.kind in _TABLE_KINDS and mention.tokens for mention in found.mentions)
+        return any(each.kind in _TABLE_KINDS and each.tokens for each in mentioned.mentions)
 
     def mentioned(self, pictures: int) -> dict[str, Message]:
         newest_first = with_pictures(reversed(self._mentioned.values()), pictures)
@@ -176,14 +176,14 @@ class PastMessages:
         self._store = log.journal.store
         self.summary = self._load_summary()
         """Stands for everything before the messages that are read."""
-        self._known: deque[Message] = deque()
+        self._cached: deque[Message] = deque()
         self._older: Iterator[Message] | None = None
         self._last = 0
 
     def newest_first(self) -> Iterator[Message]:
         """New messages, those read before, and on from there; lazily."""
         older = self._read_news()
-        for message in chain(self._known, self._read_older(older)):
+        for message in chain(self._cached, self._read_older(older)):
             if self.summary and message.id == self.summary.last:
                 return
             yield message
@@ -207,22 +207,22 @@ class PastMessages:
 
         Calls of one turn share the reasoning that was stored just before them.
         """
-        found: dict[str, str] = {}
+        thoughts: dict[str, str] = {}
         thought = ""
         for message in self._store.job_messages(self._log.job_id):
             if message.task_id != self._log.task_id:
                 continue
             if isinstance(message.data, ToolCallData):
-                found[message.data.call_id] = thought
+                thoughts[message.data.call_id] = thought
             elif isinstance(message.data, TextData) and message.role == "assistant":
                 thought = message.data.reasoning or ""
             else:
                 thought = ""
-        return found
+        return thoughts
 
     def _read_older(self, older: Iterator[Message]) -> Iterator[Message]:
         for message in map(spell_out_result, filter(self._is_sent, older)):
-            self._known.append(message)
+            self._cached.append(message)
             yield message
 
     def _load_summary(self) -> HistorySummary | None:
@@ -251,7 +251,7 @@ class PastMessages:
         else:
             news = self._store.messages(context_id, before).items
             news = [message for message in news if task_id in (None, message.task_id)]
-            self._known.extendleft(map(spell_out_result, filter(self._is_sent, news)))
+            self._cached.extendleft(map(spell_out_result, filter(self._is_sent, news)))
         return self._older
 
 
@@ -305,11 +305,11 @@ class SentHistory:
 
     def _summary(self) -> str | None:
         """Stands for the turns before those that are sent; it contains untrusted text."""
-        known = self.past.summary
-        if known is None:
+        summary = self.past.summary
+        if summary is None:
             return None
-        text = self.frame.around(spell_hidden(known.text))
-        return f"Summary of the {count_of(known.count, 'message')} before these:\n{text}"
+        text = self.frame.around(spell_hidden(summary.text))
+        return f"Summary of the {count_of(summary.count, 'message')} before these:\n{text}"
 
     def _next_instruction(self, coded: AnswerForm | None) -> str:
         """Small models forget what to do once they see an output."""

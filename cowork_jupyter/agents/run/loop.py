@@ -172,9 +172,9 @@ class AgentLoop:
         self._store(reply, answer.figures, assumptions_in(reply.text))
         return self._finish(reply, answer.figures)
 
-    def _object(self, reply: Reply, words: str, objection: Objection) -> None:
+    def _object(self, reply: Reply, reply_text: str, objection: Objection) -> None:
         if objection.withdraws:
-            self.log.say("assistant", words, reply.beside_text(objection.to_model))
+            self.log.say("assistant", reply_text, reply.beside_text(objection.to_model))
         else:
             self._store(reply)
         self.log.say("system", objection.to_model)

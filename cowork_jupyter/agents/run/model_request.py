@@ -34,15 +34,15 @@ class RequestForm:
 
 def conversation_of(log: RunLog, form: RequestForm) -> Conversation:
     revision = current_plan(log)
-    said = log.journal.store.job_messages(log.job_id)
+    messages = log.journal.store.job_messages(log.job_id)
     return Conversation(
         role=log.role,
         tools=form.tools,
         notebook=log.notebook,
         plan=revision.plan if revision else None,
-        messages=[_in_words(message) for message in said if message.task_id == log.task_id],
-        inserted=inserted_cells(said),
-        code_run=code_run(said),
+        messages=[_in_words(message) for message in messages if message.task_id == log.task_id],
+        inserted=inserted_cells(messages),
+        code_run=code_run(messages),
         memory=form.memory,
     )
 

@@ -86,8 +86,8 @@ class ReplyEvents:
     def say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
         self.begin()
-        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
-        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
+        message = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
+        self.log.event(Restart(message=message, attempt=chunk.attempt, delay=chunk.delay))
 
 
 @dataclass
@@ -217,8 +217,8 @@ class ModelSession:
         room = self._history_room(window)
         # Where that would have fitted, by our count, our count is wrong.
         self.history_tokens = room if error.window and room < sent else sent // 2
-        said = f"{error.message} Retrying with a shorter history."
-        self.log.event(Notice(code="context_overflow", message=said))
+        warning = f"{error.message} Retrying with a shorter history."
+        self.log.event(Notice(code="context_overflow", message=warning))
         return True
 
     def _history_room(self, window: int | None) -> int:
@@ -246,8 +246,8 @@ class ModelSession:
         try:
             summary, spent = await summariser.summarise(older, self._past.summary, room)
         except ModelError as error:
-            said = f"{len(older)} earlier messages no longer fit and are left out. {error.message}"
-            self.log.event(Notice(code="left_out", message=said))
+            text = f"{len(older)} earlier messages no longer fit and are left out. {error.message}"
+            self.log.event(Notice(code="left_out", message=text))
             self._leaves_out = True
             return history
         self.log.event(summary)
@@ -270,8 +270,8 @@ class ModelSession:
             shows_pictures = any(message.pictures for message in history)
             if not shows_pictures or not self.vision.record_refusal(name, error):
                 raise
-            said = f"{error.message} Retrying without pictures. From now on, {name} gets none."
-            self.log.event(Notice(code="no_pictures", message=said))
+            warning = f"{error.message} Retrying without pictures. From now on, {name} gets none."
+            self.log.event(Notice(code="no_pictures", message=warning))
             return await self._ask(self._history())
 
     @property
@@ -316,17 +316,17 @@ class ModelSession:
         if self.request_form.runs_code:
             reply = with_code(reply, expected=self.asks_for_code)
         if isinstance(reply.structured, ToolCalls) and not reader.has_native_calls:
-            said = f"{self._name} writes its tool calls as text. From now on, it is asked to."
-            self._fall_back("json" if was_called else "code", said)
+            warning = f"{self._name} writes its tool calls as text. From now on, it is asked to."
+            self._fall_back("json" if was_called else "code", warning)
         return reply
 
-    def _fall_back(self, protocol: ToolProtocol, said: str) -> None:
+    def _fall_back(self, protocol: ToolProtocol, warning: str) -> None:
         """Native calls do not work here: switch to another protocol, and remember it."""
         if not self.request_form.is_native or self.reform is None:
             return
         self.known.learn_protocol(self._name, protocol)
         self.request_form = self.reform(protocol)
-        self.log.event(Notice(code="no_native_calls", message=said))
+        self.log.event(Notice(code="no_native_calls", message=warning))
 
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
         """Read the stream to its end, or a moment beyond the end of a complete reply."""

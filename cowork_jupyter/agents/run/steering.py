@@ -43,7 +43,7 @@ def read_queued(log: RunLog) -> list[Message]:
     if log.task_id or not store.queued_messages(log.context_id):
         return []
     with log.journal.transaction() as tx:
-        messages = [log.message("user", said) for said in clear_queue(tx, log.context_id)]
+        messages = [log.message("user", text) for text in clear_queue(tx, log.context_id)]
         for message in messages:
             tx.append_message(message)
     return messages

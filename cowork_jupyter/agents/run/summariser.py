@@ -58,8 +58,8 @@ class Summariser:
         if not text:
             raise Garbled("The summary was empty.")
         count = len(older) + (before.count if before else 0)
-        said = f"Summarised {count} earlier messages that no longer fit into the model's context."
-        summary = HistorySummary(message=said, text=text, last=older[-1].id, count=count)
+        note = f"Summarised {count} earlier messages that no longer fit into the model's context."
+        summary = HistorySummary(message=note, text=text, last=older[-1].id, count=count)
         return summary, spent
 
     def _as_text(self, older: Sequence[Message], before: HistorySummary | None, room: int) -> str:
@@ -67,8 +67,8 @@ class Summariser:
         room -= sum(map(self.counter, parts))
         newest_first: list[str] = []
         for message in reversed(older):
-            words = f"{message.role}: {message.text or message.data_as_text}"
-            line = cut_middle(words, _MAX_MESSAGE_TOKENS, self.counter)
+            text = f"{message.role}: {message.text or message.data_as_text}"
+            line = cut_middle(text, _MAX_MESSAGE_TOKENS, self.counter)
             room -= self.counter(line)
             if room < 0 and newest_first:
                 break

@@ -58,13 +58,13 @@ class TableNote:
 async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> TableNote:
     """The note for the model; empty if there is nothing to tell. Never raises."""
     try:
-        known: list[str] = []
+        descriptions: list[str] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(KERNEL_SECONDS):
-                known = await _variables(tools, log, request)
-        known += await _describe_files(tools, log, request)
+                descriptions = await _variables(tools, log, request)
+        descriptions += await _describe_files(tools, log, request)
         async with asyncio.timeout(SECONDS):
-            note = await asyncio.to_thread(_note, tools, log, request, known)
+            note = await asyncio.to_thread(_note, tools, log, request, descriptions)
             return replace(note, text=log.mask(note.text))
     except (CoworkError, TimeoutError):
         return TableNote()
@@ -73,12 +73,12 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
         return TableNote()
 
 
-def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -> TableNote:
+def _note(tools: ToolEnvironment, log: RunLog, request: str, descriptions: list[str]) -> TableNote:
     names = list(dict.fromkeys(_FILE.findall(request)))[:MAX_NAMED]
     tables = [table for name in names
               for table in _read(tools, log, _paths_meant(log, name), MAX_BYTES)[:1]]  # fmt: skip
-    if tables or known:
-        return _full_note(_HEAD, tables, known)
+    if tables or descriptions:
+        return _full_note(_HEAD, tables, descriptions)
     others = _read(tools, log, _nearby_tables(tools, log), MAX_BYTES_UNNAMED)
     if tables := _read(tools, log, _meant(request, others)[:MAX_NAMED], MAX_BYTES):
         return _full_note(_HEAD_MEANT, tables, [])
@@ -86,9 +86,9 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
 
 
-def _full_note(head: str, tables: list[TableFacts], known: list[str]) -> TableNote:
-    room = MAX_CHARACTERS // (len(tables) + len(known))
-    lines = [head, *(table.text(room) for table in tables), *(text[:room] for text in known)]
+def _full_note(head: str, tables: list[TableFacts], descriptions: list[str]) -> TableNote:
+    room = MAX_CHARACTERS // (len(tables) + len(descriptions))
+    lines = [head, *(table.text(room) for table in tables), *(text[:room] for text in descriptions)]
     return TableNote("\n".join(lines), is_asked_about=True)
 
 
@@ -96,11 +96,11 @@ def _meant(request: str, tables: list[TableFacts]) -> list[str]:
     """The fewest tables that have all names in the request: small models join whatever they see."""
     names = {table.path: _names_in(request, table) for table in tables}
     missing = set[str]().union(*names.values())
-    found: list[str] = []
+    chosen: list[str] = []
     while missing:
-        found.append(max(names, key=lambda path: (len(names[path] & missing), -len(path))))
-        missing -= names[found[-1]]
-    return found
+        chosen.append(max(names, key=lambda path: (len(names[path] & missing), -len(path))))
+        missing -= names[chosen[-1]]
+    return chosen
 
 
 def _names_in(request: str, table: TableFacts) -> set[str]:
@@ -119,8 +119,8 @@ async def _describe_files(tools: ToolEnvironment, log: RunLog, request: str) -> 
     names = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
     if not names or DESCRIBE not in tools.registry:
         return []
-    found = await asyncio.gather(*(_description(tools, log, name) for name in names))
-    return [text for text in found if text]
+    descriptions = await asyncio.gather(*(_description(tools, log, name) for name in names))
+    return [text for text in descriptions if text]
 
 
 async def _description(tools: ToolEnvironment, log: RunLog, name: str) -> str:
@@ -146,8 +146,8 @@ def _path_in_code(log: RunLog, path: str) -> str:
 
 
 def _read(tools: ToolEnvironment, log: RunLog, paths: list[str], limit: int) -> list[TableFacts]:
-    found = (_facts(tools, log, path, limit) for path in paths)
-    return [table for table in found if table]
+    tables = (_facts(tools, log, path, limit) for path in paths)
+    return [table for table in tables if table]
 
 
 def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:
@@ -169,9 +169,9 @@ def _nearby_tables(tools: ToolEnvironment, log: RunLog) -> list[str]:
     """
     beside, folders = _listed(tools, log, folder_of(log.notebook))
     below = [path for folder in folders[:MAX_FOLDERS] for path in _listed(tools, log, folder)[0]]
-    for found in ([*beside, *below], beside):
-        if len(found) <= MAX_UNNAMED:
-            return found
+    for tables in ([*beside, *below], beside):
+        if len(tables) <= MAX_UNNAMED:
+            return tables
     return []
 
 
@@ -197,12 +197,12 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
     if not path or workspace is None:
         return []
     try:
-        words = set(_NAME.findall(request))
+        mentioned = set(_NAME.findall(request))
         listed = await tools.kernels.variables(workspace, path)
         names = [item.name for item in listed.items if item.type.endswith(_TABLES)]
         looked = [
             await tools.kernels.inspect(workspace, path, name)
-            for name in [name for name in names if name in words][:MAX_NAMED]
+            for name in [name for name in names if name in mentioned][:MAX_NAMED]
         ]
     except CoworkError:  # there is no kernel, or it is busy
         return []

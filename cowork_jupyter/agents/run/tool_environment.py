@@ -61,8 +61,8 @@ class ToolEnvironment:
         self, log: RunLog, tool: str, parameters: Mapping[str, Any]
     ) -> CallAuthorization | None:
         """Of a call that exists and that nobody has to be asked about, else None."""
-        found = self.registry.get(tool)
-        return self.gate.clear_unasked(found, parameters, log) if found else None
+        registered = self.registry.get(tool)
+        return self.gate.clear_unasked(registered, parameters, log) if registered else None
 
     def unasked_workspace(self, log: RunLog, tool: str, **parameters: Any) -> Workspace | None:
         """The workspace as such a call would see it, or None."""
@@ -86,8 +86,8 @@ class ToolEnvironment:
             kernels=self.kernels,
             notebook=notebook,
         )
-        found = self.registry[tool]
-        return await found.run(validate_parameters(found, parameters), context)
+        registered = self.registry[tool]
+        return await registered.run(validate_parameters(registered, parameters), context)
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""

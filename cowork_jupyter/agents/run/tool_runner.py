@@ -118,14 +118,14 @@ class ToolRunner:
 
     def _with_where(self, call: ToolCall) -> ToolCall:
         """Code that does not say where it runs goes to scratch if it could not run elsewhere."""
-        tool, given = self.tools.registry.get(call.tool), call.parameters
-        if tool is None or tool.read_only is None or given.get("where"):
+        tool, parameters = self.tools.registry.get(call.tool), call.parameters
+        if tool is None or tool.read_only is None or parameters.get("where"):
             return call
-        has_kernel = given.get("path") or self.log.notebook or self.tools.kernels.home
+        has_kernel = parameters.get("path") or self.log.notebook or self.tools.kernels.home
         may = tool.for_role(self.log.role) is tool
-        if may and has_kernel and not given.get("tables"):
+        if may and has_kernel and not parameters.get("tables"):
             return call
-        return call.model_copy(update={"parameters": {**given, "where": SCRATCH}})
+        return call.model_copy(update={"parameters": {**parameters, "where": SCRATCH}})
 
     def exists(self, path: str) -> bool:
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:

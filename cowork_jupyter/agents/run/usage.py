@@ -62,8 +62,8 @@ def with_cost(spent: Usage, model: str, settings: Settings) -> Usage:
     if price is None:
         return spent
     cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
-    known = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
-    return spent.model_copy(update=known)
+    price_fields = {"cost": round(cost / _MILLION, 9), "currency": settings.currency}
+    return spent.model_copy(update=price_fields)
 
 
 logger = logging.getLogger(__name__)

@@ -132,9 +132,9 @@ class _Watch:
         )
         place = (self.context.workspace, self.run.notebook, self.run.cell_id)
         seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place), self.linter)
-        found = await _try(asyncio.to_thread(effects_of, *seen))
+        data_effects = await _try(asyncio.to_thread(effects_of, *seen))
         facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
-        return [effect.model_copy(update=facts) for effect in found or ()]
+        return [effect.model_copy(update=facts) for effect in data_effects or ()]
 
     async def _files_before(self) -> FileWatch | None:
         if self.run.folder is None:
@@ -161,8 +161,8 @@ class _Watch:
         about = (self.run.code, tables.tables, self._earlier)
         self._queries = await asyncio.to_thread(self.linter.queries, *about)
         now = [query for query in self._queries if not query.after]
-        asked = await self._tables(kernels, now, LOOKS_BEFORE) if now else tables
-        return replace(tables, answers=asked.answers)
+        answered = await self._tables(kernels, now, LOOKS_BEFORE) if now else tables
+        return replace(tables, answers=answered.answers)
 
     async def _tables_after(self, seconds: float) -> WatchedRun | None:
         kernels, before = self.run.kernels, self._before
@@ -228,9 +228,9 @@ class CellWatch:
                 after = replace(after, answers=seen.answers)
         run = made_anew(watched_run(source, cell.before, after, earlier))
         silenced = self.tools.silenced.of(self.tools.workspace, notebook, cell_id)
-        found = await asyncio.to_thread(effects_of, run, (), silenced, self.tools.linter)
+        data_effects = await asyncio.to_thread(effects_of, run, (), silenced, self.tools.linter)
         facts = {"notebook": notebook, "cell_id": cell_id}
-        return [effect.model_copy(update=facts) for effect in found]
+        return [effect.model_copy(update=facts) for effect in data_effects]
 
     async def _answers(self, notebook: str, queries: Sequence[KernelQuery]) -> KernelTables:
         asked = (self.tools.workspace, notebook, queries, MIN_SECONDS / 2)

@@ -124,17 +124,17 @@ class TerminalPrompter:
             self._open.put_nowait(request)
         return held[0]
 
-    async def _ask(self, job_id: str | None, asked: _Asked) -> None:
+    async def _ask(self, job_id: str | None, request: _Asked) -> None:
         self._typing.forget()
-        if isinstance(asked, PermissionRequested):
-            ruling = await self._ruling(asked)
-            self._service.requests.resolve_all([asked.id], ruling)
+        if isinstance(request, PermissionRequested):
+            ruling = await self._ruling(request)
+            self._service.requests.resolve_all([request.id], ruling)
         else:
-            value = await self._answer(asked)
+            value = await self._answer(request)
             if value is None:
                 await self._service.jobs.cancel(job_id or "")
             else:
-                self._service.requests.answer(asked.id, value)
+                self._service.requests.answer(request.id, value)
 
     async def _ruling(self, request: PermissionRequested) -> Ruling:
         from ...agents.ask.user import Ruling
@@ -143,8 +143,8 @@ class TerminalPrompter:
         self._screen.line(request_text(request))
         always = "a = always, " if lasting else ""
         while True:
-            said = await self._reply(f"Allow it? y = once, {always}n = no > ")
-            match said and said.lower():
+            answer = await self._reply(f"Allow it? y = once, {always}n = no > ")
+            match answer and answer.lower():
                 case "y" | "yes":
                     return Ruling(decision="allow")
                 case "a" | "always" if lasting:
@@ -165,8 +165,8 @@ class TerminalPrompter:
             self._screen.line(f"  adds the rule: {rule}")
         for number, scope in enumerate(scopes, start=1):
             self._screen.line(f"  {number}. {SCOPES[scope]}")
-        said = await self._reply("Where? (Enter to go back) > ")
-        place = _number(said, len(scopes))
+        answer = await self._reply("Where? (Enter to go back) > ")
+        place = _number(answer, len(scopes))
         return None if place is None else scopes[place]
 
     async def _answer(self, question: QuestionAsked) -> str | None:
@@ -174,24 +174,24 @@ class TerminalPrompter:
         options = question.options
         self._screen.line(question_text(question))
         while True:
-            said = await self._reply("Your answer > ")
-            if said is None:
+            answer = await self._reply("Your answer > ")
+            if answer is None:
                 return None
-            place = _number(said, len(options))
+            place = _number(answer, len(options))
             if place is not None:
                 return options[place].value
-            if not said and question.default is not None:
+            if not answer and question.default is not None:
                 return question.default
-            if said and question.accepts(said):
-                return said
+            if answer and question.accepts(answer):
+                return answer
 
     async def _reply(self, prompt: str) -> str | None:
         self._screen.prompt(prompt)
         return await self._typing.line()
 
 
-def _number(said: str | None, most: int) -> int | None:
+def _number(answer: str | None, most: int) -> int | None:
     """Translate a one-based number to an index; None if it is not one."""
-    if said is None or not said.isdecimal() or not 1 <= int(said) <= most:
+    if answer is None or not answer.isdecimal() or not 1 <= int(answer) <= most:
         return None
-    return int(said) - 1
+    return int(answer) - 1

@@ -77,10 +77,10 @@ def write_bundle(
         "jobs.json": lambda: job_shapes(settings),
         "log.txt": lambda: log_tail(jupyter),
     }
-    made = {"README.txt": CONTENTS} | {name: _text(part) for name, part in parts.items()}
+    texts = {"README.txt": CONTENTS} | {name: _text(part) for name, part in parts.items()}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in made.items():
+        for name, text in texts.items():
             if text:
                 archive.writestr(name, text if name == "README.txt" else anonymous.clean(text))
     try:
@@ -104,7 +104,7 @@ def _text(part: Callable[[], Any]) -> str:
 
 def _versions() -> dict[str, Any]:
     needed = {Requirement(text).name for text in requires("cowork-jupyter") or ()}
-    found = {name: version_of(name) for name in sorted({*needed, *_ALSO})}
+    versions = {name: version_of(name) for name in sorted({*needed, *_ALSO})}
     return {
         "cowork-jupyter": __version__,
         "python": platform.python_version(),
@@ -117,7 +117,7 @@ def _versions() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "in_a_virtual_environment": sys.prefix != sys.base_prefix,
         "packages": {
-            name: package_version for name, package_version in found.items() if package_version
+            name: package_version for name, package_version in versions.items() if package_version
         },
     }
 
@@ -214,14 +214,14 @@ def _end_of(file: Path) -> list[str]:
 
 def _operations(lines: list[str]) -> Iterator[str]:
     for line in lines:
-        if found := _OPERATION.search(line):
-            when = _TIME.search(line[: found.start()])
-            said = found["operation"] + _CHOSEN.sub("", found["fields"])
-            yield f"{when[0]} {said}" if when else said
-        elif found := _FRAME.search(line):
-            yield f"  {found['file']}:{found['line']}"
-        elif found := _ERROR.search(line):
-            yield f"  {found['name']}"
+        if match := _OPERATION.search(line):
+            when = _TIME.search(line[: match.start()])
+            operation = match["operation"] + _CHOSEN.sub("", match["fields"])
+            yield f"{when[0]} {operation}" if when else operation
+        elif match := _FRAME.search(line):
+            yield f"  {match['file']}:{match['line']}"
+        elif match := _ERROR.search(line):
+            yield f"  {match['name']}"
 
 
 HIDDEN = "[hidden]"
@@ -242,12 +242,12 @@ class Anonymizer:
 
     @classmethod
     def of(cls, settings: Settings, keys: Sequence[str]) -> Anonymizer:
-        known = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
-        known += [path for path in (settings.config_dir, _home()) if path]
-        known += [path.parent for path in known] + [path.resolve() for path in known]
-        places = {str(path) for path in known if len(path.parts) > 1}
-        words = {name for name in _names() if len(name) >= _MIN_NAME_LENGTH}
-        ordered = sorted(map(re.escape, words), key=len, reverse=True)
+        paths = [settings.workspace, settings.database, settings.data_dir, Path.cwd()]
+        paths += [path for path in (settings.config_dir, _home()) if path]
+        paths += [path.parent for path in paths] + [path.resolve() for path in paths]
+        places = {str(path) for path in paths if len(path.parts) > 1}
+        long_names = {name for name in _names() if len(name) >= _MIN_NAME_LENGTH}
+        ordered = sorted(map(re.escape, long_names), key=len, reverse=True)
         names = re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)", re.IGNORECASE)
         redactor = Redactor.of(settings, [*keys, *settings.keys.values()])
         return cls(redactor, sorted(places, key=len, reverse=True), names)
@@ -275,12 +275,12 @@ def _home() -> Path | None:
 
 def _names() -> set[str]:
     """What the user and the machine are called."""
-    found = {socket.gethostname(), socket.gethostname().partition(".")[0]}
-    found |= {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")}
+    names = {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    names |= {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")}
     with suppress(OSError, KeyError, ImportError):
-        found.add(getpass.getuser())
+        names.add(getpass.getuser())
     if home := _home():
-        found.add(home.name)
+        names.add(home.name)
     if user := os.environ.get("JUPYTERHUB_USER"):
-        found.add(user)
-    return found
+        names.add(user)
+    return names

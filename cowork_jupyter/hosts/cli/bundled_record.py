@@ -128,13 +128,13 @@ def _rows(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _literals(notice: Any) -> tuple[str, ...]:
-    known: tuple[str, ...] = notice.model_fields["code"].annotation.__args__
-    return known
+    codes: tuple[str, ...] = notice.model_fields["code"].annotation.__args__
+    return codes
 
 
-def _of(known: Iterable[object], value: object) -> str:
+def _of(allowed: Iterable[object], value: object) -> str:
     """Only words of a fixed list."""
-    return str(value) if str(value) in {str(known_value) for known_value in known} else OTHER
+    return str(value) if str(value) in {str(each) for each in allowed} else OTHER
 
 
 def _code(value: Any) -> str:

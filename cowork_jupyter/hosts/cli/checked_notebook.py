@@ -56,12 +56,12 @@ def check_notebook(config: Cowork, arguments: Namespace) -> int:
     if not file.is_relative_to(settings.workspace.resolve()):
         raise InvalidInput(f"{arguments.notebook} is not in {settings.workspace}.")
     screen = Screen()
-    found = asyncio.run(_check(settings, file, screen))
+    checked = asyncio.run(_check(settings, file, screen))
     if arguments.json:
-        screen.record(json.dumps(_as_json(found), ensure_ascii=False))
+        screen.record(json.dumps(_as_json(checked), ensure_ascii=False))
     else:
-        _print(found, screen)
-    return SUCCESS if found.is_right else FAILED
+        _print(checked, screen)
+    return SUCCESS if checked.is_right else FAILED
 
 
 async def _check(settings: Settings, file: Path, screen: Screen) -> CheckedNotebook:
@@ -108,8 +108,8 @@ def _kernels(root: Path) -> Any:
     return ServerKernels(SimpleNamespace(kernel_manager=manager), nobody, nobody, str(root))
 
 
-def _print(found: CheckedNotebook, screen: Screen) -> None:
-    state = found.trial.state
+def _print(checked: CheckedNotebook, screen: Screen) -> None:
+    state = checked.trial.state
     if state.failed:
         line = f", line {state.failed.line}" if state.failed.line else ""
         screen.result(f"✕ cell {state.failed.cell}{line}: {state.failed.error}")
@@ -117,22 +117,22 @@ def _print(found: CheckedNotebook, screen: Screen) -> None:
         screen.result(f"✓ {count_of(state.cells, 'code cell')} ran in {state.seconds:.1f} s")
     if state.left_out:
         screen.result(f"- skipped {count_of(state.left_out, 'cell')} for the agent")
-    for result in found.expectations:
+    for result in checked.expectations:
         screen.result(_line(result))
-    if not state.failed and not found.expectations:
+    if not state.failed and not checked.expectations:
         screen.result("- nothing is pinned in this notebook")
 
 
 def _line(result: CheckedExpectation) -> str:
-    said = f" — {result.found}" if result.found else ""
+    suffix = f" — {result.found}" if result.found else ""
     name = result.expectation.of.removeprefix(FILE)
-    return f"{_MARKS[result.met]} {name}: {expectation_text(result.expectation)}{said}"
+    return f"{_MARKS[result.met]} {name}: {expectation_text(result.expectation)}{suffix}"
 
 
-def _as_json(found: CheckedNotebook) -> dict[str, Any]:
-    state = found.trial.state
+def _as_json(checked: CheckedNotebook) -> dict[str, Any]:
+    state = checked.trial.state
     return {
-        "ok": found.is_right,
+        "ok": checked.is_right,
         "notebook": state.notebook,
         "cells": state.cells,
         "ran": state.ran,
@@ -146,6 +146,6 @@ def _as_json(found: CheckedNotebook) -> dict[str, Any]:
                 "met": result.met,
                 "found": result.found,
             }
-            for result in found.expectations
+            for result in checked.expectations
         ],
     }

@@ -27,8 +27,8 @@ DENIED = 3
 INTERRUPTED = 130
 
 
-def print_problem(words: str) -> None:
-    sys.stderr.write(f"cowork: {visible(words)}\n")
+def print_problem(problem: str) -> None:
+    sys.stderr.write(f"cowork: {visible(problem)}\n")
 
 
 def add_conversation_options(parser: ArgumentParser) -> None:

@@ -82,7 +82,7 @@ def _checkpoints(settings: Settings) -> DoctorFinding:
     if not folder.exists():
         return DoctorFinding("checkpoints", True, "none yet")
     try:
-        found = verify_checkpoints(settings)
+        report = verify_checkpoints(settings)
     except (CoworkError, OSError, sqlite3.Error) as error:
         return DoctorFinding(
             "checkpoints",
@@ -90,11 +90,11 @@ def _checkpoints(settings: Settings) -> DoctorFinding:
             f"Cannot read the store in {folder}: {error}. If you move it away, you lose the "
             "checkpoints, and nothing else.",
         )
-    if found.problems:
-        return DoctorFinding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
-    size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
+    if report.problems:
+        return DoctorFinding("checkpoints", False, f"{' '.join(report.problems)} ({folder})")
+    size = f"{report.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
     return DoctorFinding(
-        "checkpoints", True, f"{found.checkpoints}, all intact; {size} in {folder}"
+        "checkpoints", True, f"{report.checkpoints}, all intact; {size} in {folder}"
     )
 
 
@@ -124,7 +124,7 @@ def _model(settings: Settings) -> DoctorFinding:
 
 def _other_models() -> str:
     """What could answer instead of the guide."""
-    found = [f"{server.label} at {server.base_url}" for server in find_servers()]
-    if not found:
+    servers = [f"{server.label} at {server.base_url}" for server in find_servers()]
+    if not servers:
         return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
-    return f"Found on this machine: {', '.join(found)}. To use it, choose it in the Cowork panel."
+    return f"Found on this machine: {', '.join(servers)}. To use it, choose it in the Cowork panel."

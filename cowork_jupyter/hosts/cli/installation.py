@@ -39,20 +39,20 @@ class Promise:
 
 
 def finding_of(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
-    found = [problem.message for problem in problems]
-    return DoctorFinding(name, not found, " ".join(found) or when_fine)
+    messages = [problem.message for problem in problems]
+    return DoctorFinding(name, not messages, " ".join(messages) or when_fine)
 
 
 def print_findings(
     findings: Sequence[DoctorFinding], promises: Sequence[Promise], *, as_json: bool
 ) -> None:
     if as_json:
-        found = {
+        report = {
             "ok": all(finding.ok for finding in findings),
             "checks": [asdict(finding) for finding in findings],
             "promises": [asdict(promise) for promise in promises],
         }
-        text = json.dumps(found, indent=2)
+        text = json.dumps(report, indent=2)
     else:
         width = max(len(finding.name) for finding in findings)
         checks = [
@@ -101,11 +101,11 @@ def _is_needed(requirement: Requirement, extra: str = "") -> bool:
 
 
 def _unmet(requirement: Requirement) -> str | None:
-    found = version_of(requirement.name)
-    if found is None:
+    installed = version_of(requirement.name)
+    if installed is None:
         return f"{requirement.name} is missing"
-    if not requirement.specifier.contains(found, prereleases=True):
-        return f"{requirement.name} is {found}, but {requirement.specifier} is required"
+    if not requirement.specifier.contains(installed, prereleases=True):
+        return f"{requirement.name} is {installed}, but {requirement.specifier} is required"
     return None
 
 
@@ -137,14 +137,14 @@ def _lab_extension() -> DoctorFinding:
     """Jupyter loads the first one that it finds, so that must be ours, of this version."""
     for folder in jupyter_path("labextensions", _DISTRIBUTION):
         try:
-            found = json.loads((Path(folder) / "package.json").read_text(encoding="utf-8"))
+            package = json.loads((Path(folder) / "package.json").read_text(encoding="utf-8"))
         except OSError:
             continue
         except ValueError:
-            found = {}
-        if found.get("version") == __version__:
+            package = {}
+        if package.get("version") == __version__:
             return DoctorFinding("lab extension", True, f"found in {folder}")
-        what = f"{folder} has version {found.get('version')}, not {__version__}."
+        what = f"{folder} has version {package.get('version')}, not {__version__}."
         return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
     what = "JupyterLab will not show the panel."
     return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
@@ -216,8 +216,8 @@ def _tried_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
         )
         return
     for name, text in promised.items():
-        said = f"A command tried just now, and this does not hold: {text}"
-        yield _promise(text, name not in broken, said)
+        problem = f"A command tried just now, and this does not hold: {text}"
+        yield _promise(text, name not in broken, problem)
 
 
 def _network_promises(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:

@@ -86,7 +86,7 @@ class Narrator:
     def __init__(self, screen: Screen, plan: Plan | None = None) -> None:
         self._screen = screen
         self._steps = {step.id: f"{step.step_number}. {step.action}" for step in _steps(plan)}
-        self._words: dict[str | None, str] = {}
+        self._texts: dict[str | None, str] = {}
         """The latest text, by task."""
         self._writing = ""
         self._guidance: set[str] = set()
@@ -120,32 +120,32 @@ class Narrator:
             case ToolOutput(text=text):
                 self._screen.status(text.strip().rpartition("\n")[2])
             case Data() as notice if event.type is EventType.NOTICE:
-                if said := getattr(notice, "message", None):
-                    self._screen.line(f"  ! {said}", "ask")
+                if notice_text := getattr(notice, "message", None):
+                    self._screen.line(f"  ! {notice_text}", "ask")
             case _:
                 pass
 
     def finish(self) -> None:
-        for task_id in list(self._words):
+        for task_id in list(self._texts):
             self._conclude(task_id)
 
     def _conclude(self, task_id: str | None) -> None:
-        if words := self._words.pop(task_id, ""):
-            self._screen.result(words)
+        if text := self._texts.pop(task_id, ""):
+            self._screen.result(text)
 
     def _tell_message(self, message: Message) -> None:
         if message.role != "assistant":
             return
-        words = _text_of(message)
-        if words:
+        text = _text_of(message)
+        if text:
             self._tell_earlier(message.task_id)
-            self._words[message.task_id] = words
+            self._texts[message.task_id] = text
         elif isinstance(message.data, QuestionData) and message.data.id is None:
             self._screen.line(f"? {message.text} (nobody can be asked)", "ask")
 
     def _tell_earlier(self, task_id: str | None) -> None:
         """Print text that turned out not to be the last as progress."""
-        for line in self._words.pop(task_id, "").splitlines():
+        for line in self._texts.pop(task_id, "").splitlines():
             self._screen.line(f"  {line}")
 
     def _tell_result(self, outcome: ToolOutcome) -> None:
@@ -164,10 +164,10 @@ class Narrator:
 
     def _tell_guidance(self, used: list[Guidance]) -> None:
         """Once: every step of a plan is given the same."""
-        said = guidance_line(used)
-        if said not in self._guidance:
-            self._guidance.add(said)
-            self._screen.line(f"  {said}", "dim")
+        line = guidance_line(used)
+        if line not in self._guidance:
+            self._guidance.add(line)
+            self._screen.line(f"  {line}", "dim")
 
     def _step(self, step_id: str) -> str:
         return self._steps.get(step_id, step_id)

@@ -116,9 +116,9 @@ def add_run_options(parser: ArgumentParser) -> None:
     )
 
 
-def text_of(given: str) -> str:
+def text_of(argument: str) -> str:
     """`-` reads standard input."""
-    text = (sys.stdin.read() if given == "-" else given).strip()
+    text = (sys.stdin.read() if argument == "-" else argument).strip()
     if not text:
         raise InvalidInput("Say what you want: the text is empty.")
     return text

@@ -43,38 +43,38 @@ class FolderConversations:
 
     def find(self, name: str) -> Context | None:
         """By name or id; without a name, the folder's default conversation."""
-        for known in (name, self._read_id(name)):
+        for context_id in (name, self._read_id(name)):
             try:
-                if known:
-                    return self._service.conversations.get(known)
+                if context_id:
+                    return self._service.conversations.get(context_id)
             except NotFound:  # a name, not an id; or it was deleted in the panel
                 continue
         return None
 
     def get(self, name: str) -> Context:
         """Raises NotFound with what to do."""
-        found = self.find(name)
-        if found is None:
+        context = self.find(name)
+        if context is None:
             which = f"called '{name}' " if name else ""
             raise NotFound(
                 f"There is no conversation {which}in {self._service.settings.workspace} yet. "
                 "Start one with: jupyter cowork plan",
                 code="no_conversation",
             )
-        return found
+        return context
 
     def open(self, name: str, role: AgentRole) -> Context:
         return self.find(name) or self.start(name, role)
 
     def start(self, name: str, role: AgentRole) -> Context:
         """Create a conversation, which has that name from now on."""
-        made = self._service.conversations.create(title=name, role=role)
+        context = self._service.conversations.create(title=name, role=role)
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            file.write(made.id)
+            file.write(context.id)
         Path(file.name).replace(path)
-        return made
+        return context
 
     def _read_id(self, name: str) -> str:
         try:
@@ -161,9 +161,9 @@ class CliSession:
     async def _begin(self, context: Context, plan: PlanRevision | None) -> str:
         request, service = self._request, self._service
         if plan is None:
-            said = service.parse_call(request.text)
+            message = service.parse_call(request.text)
             sent = await service.send_request(
-                context.id, said, request.role, policy=request.policy, model=request.model
+                context.id, message, request.role, policy=request.policy, model=request.model
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):

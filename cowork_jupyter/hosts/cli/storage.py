@@ -77,11 +77,11 @@ def run(config: Cowork, arguments: Namespace) -> int:
     settings, screen = settings_for(config, arguments), Screen()
     if arguments.free:
         asyncio.run(_free(settings, arguments, screen))
-    found = asyncio.run(_with_progress(screen, "Measuring", _measure(settings)))
+    usage = asyncio.run(_with_progress(screen, "Measuring", _measure(settings)))
     if arguments.json:
-        screen.record(json.dumps(found, ensure_ascii=False))
+        screen.record(json.dumps(usage, ensure_ascii=False))
     else:
-        screen.result("\n".join(_lines(found)))
+        screen.result("\n".join(_lines(usage)))
     return SUCCESS
 
 
@@ -109,10 +109,10 @@ async def _measure(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    database, checkpoints = found["database"], found["checkpoints"]
+def _lines(usage: dict[str, Any]) -> list[str]:
+    database, checkpoints = usage["database"], usage["checkpoints"]
     lines = [f"{'messages':>8} {'size':>10} {'checkpoints':>12}  last used   conversation"]
-    for conversation in found["conversations"]:
+    for conversation in usage["conversations"]:
         sizes = f"{_size(conversation['bytes']):>10} {_size(conversation['checkpoint_bytes']):>12}"
         title = conversation["title"] or "Untitled"
         lines.append(
@@ -120,7 +120,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
             f"{title[:60]} ({conversation['id']})"
         )
     return [
-        *(lines if found["conversations"] else ["There are no conversations yet."]),
+        *(lines if usage["conversations"] else ["There are no conversations yet."]),
         "",
         f"Conversations: {_size(database['bytes'])} in {database['path']}",
         *(
@@ -171,10 +171,10 @@ async def _free(settings: Settings, arguments: Namespace, screen: Screen) -> Non
 def _select(service: CoworkService, arguments: Namespace) -> list[str]:
     store = service.journal.store
     if arguments.context:
-        found = store.context(arguments.context)
-        if store.active_job(found.id):
+        context = store.context(arguments.context)
+        if store.active_job(context.id):
             raise Conflict("A job is running in this conversation. Stop it first.")
-        return [found.id]
+        return [context.id]
     if arguments.older_than is not None:
         then = datetime.now(UTC) - timedelta(days=arguments.older_than)
         return store.unused_contexts(then.isoformat(timespec="milliseconds"))
@@ -213,13 +213,13 @@ async def _remove(service: CoworkService, chosen: list[str], *, only_checkpoints
     await service.checkpoints.lazy_store.forget_context(*chosen)
 
 
-async def _with_progress(screen: Screen, words: str, work: Coroutine[Any, Any, T]) -> T:
+async def _with_progress(screen: Screen, label: str, work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.ensure_future(work)
     try:
         done, _ = await asyncio.wait([task], timeout=_PATIENCE)
         if not done:
-            screen.line(f"{words} …")
-            screen.status(words)
+            screen.line(f"{label} …")
+            screen.status(label)
         while not task.done():
             screen.tick()
             await asyncio.wait([task], timeout=_FRAME)

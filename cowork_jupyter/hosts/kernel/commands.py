@@ -52,12 +52,12 @@ class Command:
 
     @property
     def context(self) -> Context:
-        found = self.session.find(self.name)
-        if found is None and self.name:
+        context = self.session.find(self.name)
+        if context is None and self.name:
             raise CellProblem(f"This notebook has no conversation '{self.name}' yet.")
-        if found is None:
+        if context is None:
             raise CellProblem(_NO_CONVERSATION)
-        return found
+        return context
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         return self.session.link.request(method, path, body)
@@ -70,10 +70,10 @@ class Command:
         return list(reversed(self.get("jobs")["items"]))
 
 
-def _render(view: str, found: Any) -> Note:
+def _render(view: str, answer: Any) -> Note:
     from . import views  # slow to import
 
-    return Note(getattr(views, view)(found))
+    return Note(getattr(views, view)(answer))
 
 
 def _role(call: Command) -> Note:
@@ -118,8 +118,8 @@ def _plan(call: Command) -> Note | None:
 
         return plan_history(call.session, call.context, call.arguments)
     for job in call.jobs():
-        found = call.request("GET", f"jobs/{job['id']}/card")
-        if found["card"]["snapshot"]["plan"]:
+        answer = call.request("GET", f"jobs/{job['id']}/card")
+        if answer["card"]["snapshot"]["plan"]:
             show(call.session, job["id"])
             return None
     raise CellProblem("This conversation has no plan yet. Make one with %%plan.")
@@ -153,8 +153,8 @@ def _insert(call: Command) -> Note:
 
 def _rollback(call: Command) -> Note:
     chosen = call.arguments[0] if call.arguments else _before_last_run(call)
-    found = call.request("POST", f"checkpoints/{chosen}/rollback", {})
-    return _render("rolled_back", found)
+    answer = call.request("POST", f"checkpoints/{chosen}/rollback", {})
+    return _render("rolled_back", answer)
 
 
 def _before_last_run(call: Command) -> str:
@@ -171,9 +171,9 @@ def _before_last_run(call: Command) -> str:
 def _effects(call: Command) -> Note:
     """Of the newest run that had effects; many runs only talk."""
     for job in call.jobs():
-        found = call.request("GET", f"jobs/{job['id']}/effects")["items"]
-        if found:
-            return _render("effects", found)
+        effects = call.request("GET", f"jobs/{job['id']}/effects")["items"]
+        if effects:
+            return _render("effects", effects)
     return _render("effects", [])
 
 
@@ -222,11 +222,11 @@ def _run(call: Command) -> None:
 
     name, *given = call.arguments
     link = call.session.link
-    known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
-    if name not in known:
+    workflows = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
+    if name not in workflows:
         raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
-    body: dict[str, Any] = {"parameters": assigned(known[name]["parameters"], given)}
-    workflow = known[name]
+    body: dict[str, Any] = {"parameters": assigned(workflows[name]["parameters"], given)}
+    workflow = workflows[name]
     context = call.session.open(call.name or workflow["title"], workflow["role"])
     body |= {"context_id": context["id"], "cell_id": call.session.place.cell_id}
     job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
@@ -248,9 +248,9 @@ def _init(call: Command) -> Note:
     if call.arguments not in ([], ["--show"]):
         raise usage_error("init")
     body = {"show": bool(call.arguments), "cell_id": call.session.place.cell_id}
-    made = call.request("POST", "instructions/init", body)
+    instructions = call.request("POST", "instructions/init", body)
     what = "would be written" if call.arguments else "is written, and agents follow it. It says"
-    return Note(f"`{made['path']}` {what}:\n\n````markdown\n{made['text']}\n````")
+    return Note(f"`{instructions['path']}` {what}:\n\n````markdown\n{instructions['text']}\n````")
 
 
 def _doctor(_: Command) -> Note:
@@ -259,8 +259,8 @@ def _doctor(_: Command) -> Note:
     done = subprocess.run(  # noqa: S603 (our own program)
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    found = shareable(done.stdout.strip() or done.stderr.strip())
-    return Note(f"```text\n{found}\n```")
+    report = shareable(done.stdout.strip() or done.stderr.strip())
+    return Note(f"```text\n{report}\n```")
 
 
 def _help(_: Command) -> Note:

@@ -105,8 +105,8 @@ def _completions(
         offers = [offer for offer in offered() if offer.startswith(typed)]
     except Exception:  # must never disturb typing
         offers = []
-    found = [SimpleCompletion(offer[cut:], type=_TYPE) for offer in offers]
-    return {"completions": found, "suppress": True}
+    completions = [SimpleCompletion(offer[cut:], type=_TYPE) for offer in offers]
+    return {"completions": completions, "suppress": True}
 
 
 def _is_in_message(context: CompletionContext, typed: str) -> bool:
@@ -114,8 +114,8 @@ def _is_in_message(context: CompletionContext, typed: str) -> bool:
     first, *above = context.full_text.split("\n")[: context.cursor_line]
     if first.split()[:1] not in [[magic] for magic in _OPTIONS]:
         return False
-    said = "\n".join([*above, context.text_until_cursor])
-    return typed[0] == "@" or said.strip() == typed
+    message = "\n".join([*above, context.text_until_cursor])
+    return typed[0] == "@" or message.strip() == typed
 
 
 def _mentions(typed: str) -> Iterable[str]:
@@ -143,18 +143,18 @@ def _mentions(typed: str) -> Iterable[str]:
     notebook = session().notebook()
     about = f"&notebook={quote(notebook, safe='')}" if notebook else ""
     query = f"q={quote(typed, safe='')}&variables=false{about}"
-    yield from (item["text"] for item in _found_mentions(f"mentions?{query}"))
+    yield from (item["text"] for item in _fetch_mentions(f"mentions?{query}"))
 
 
-def _found_mentions(path: str) -> list[dict[str, Any]]:
+def _fetch_mentions(path: str) -> list[dict[str, Any]]:
     """Lookups that take longer go on in the service: ask again, since nobody presses Tab twice."""
     from .session import session
 
     give_up = time.monotonic() + MAX_WAIT_SECONDS
-    found = session().link.request("GET", path)
-    while found["more"] and time.monotonic() < give_up:
-        found = session().link.request("GET", path)
-    items: list[dict[str, Any]] = found["items"]
+    answer = session().link.request("GET", path)
+    while answer["more"] and time.monotonic() < give_up:
+        answer = session().link.request("GET", path)
+    items: list[dict[str, Any]] = answer["items"]
     return items
 
 

@@ -15,19 +15,19 @@ from .session import Context
 
 def role_named(link: Link, name: str) -> str:
     """Raises CellProblem with the closest name if there is no such role."""
-    known = [role["name"] for role in link.request("GET", "roles")["items"]]
-    if name in known:
+    roles = [role["name"] for role in link.request("GET", "roles")["items"]]
+    if name in roles:
         return name
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"Roles: {', '.join(known)}"
+    near = difflib.get_close_matches(name.lower(), roles, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"Roles: {', '.join(roles)}"
     raise CellProblem(f"There is no role '{name}'. {hint}")
 
 
 def role_look(link: Link, name: str) -> RoleLook:
     """Label and colours of a role, even of one that no longer exists."""
-    known = (role for role in link.request("GET", "roles")["items"] if role["name"] == name)
-    found = next(known, None)
-    return RoleLook.model_validate(found) if found else RoleLook.look(AgentRole(name))
+    roles = link.request("GET", "roles")["items"]
+    role = next((role for role in roles if role["name"] == name), None)
+    return RoleLook.model_validate(role) if role else RoleLook.look(AgentRole(name))
 
 
 def role_in(context: Context | None) -> str:
@@ -72,15 +72,15 @@ def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> 
     calls = {
         message["data"]["call_id"]: message["data"] for message in _of_type(messages, "tool_call")
     }
-    found = []
+    cells = []
     for message in _of_type(messages, "tool_result"):
         result = message["data"]
         call, error = calls.get(result["call_id"]), result.get("error") or {}
         if call is None or call["tool"] != "insert_cell" or error.get("code") != _REFUSED:
             continue
         if error["details"]["notebook"] == notebook:
-            found.append(ProposedCell(result["call_id"], _as_code(call["parameters"])))
-    return found
+            cells.append(ProposedCell(result["call_id"], _as_code(call["parameters"])))
+    return cells
 
 
 def _of_type(messages: Sequence[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:

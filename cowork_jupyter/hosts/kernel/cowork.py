@@ -77,10 +77,10 @@ class Cowork:
 
         A planner revises the current plan, unless that plan was already executed.
         """
-        words = _text(text)
+        request_text = _text(text)
         with readable_errors():
-            asked = role_to_ask(session(), self._name, role)
-        return self._ask(words, asked, about_plan=True)
+            asked_role = role_to_ask(session(), self._name, role)
+        return self._ask(request_text, asked_role, about_plan=True)
 
     def execute(self) -> Run:
         """Approve and execute the current plan."""
@@ -115,10 +115,10 @@ class Cowork:
             return Rollback(session().link.request("POST", address, body))
 
     def _context(self) -> Context:
-        found = session().find(self._name)
-        if found is None:
+        context = session().find(self._name)
+        if context is None:
             raise CellProblem("This conversation has no messages yet.")
-        return found
+        return context
 
     def _ask(self, text: str, role: str, *, about_plan: bool = False) -> Run:
         here = session()
@@ -150,7 +150,7 @@ def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
     return policy
 
 
-def _text(words: str) -> str:
-    if not words.strip():
+def _text(text: str) -> str:
+    if not text.strip():
         raise CellProblem("Say what you want: the text is empty.")
-    return words.strip()
+    return text.strip()

@@ -81,8 +81,8 @@ def shareable(text: str, workspace: str = "") -> str:
 
 def short(text: str, limit: int = 120) -> str:
     """One line of Markdown, cut to `limit` characters."""
-    words = " ".join(text.split())
-    return line(words if len(words) <= limit else f"{words[: limit - 1]}…")
+    one_line = " ".join(text.split())
+    return line(one_line if len(one_line) <= limit else f"{one_line[: limit - 1]}…")
 
 
 def usage_error(verb: str) -> CellProblem:

@@ -160,16 +160,16 @@ class OwnKernels:
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
         self._check_path(workspace, path)
-        said = await asyncio.to_thread(copy_table, name, file, room)
-        return TableCopy.of(name, json.loads(said))
+        reply = await asyncio.to_thread(copy_table, name, file, room)
+        return TableCopy.of(name, json.loads(reply))
 
     async def tables(
         self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
         self._check_path(workspace, path)
-        asked = inside.queries_text(queries, after=True)
-        said = await asyncio.to_thread(table_states, asked, seconds)
-        return KernelTables.of(json.loads(said))
+        queries_text = inside.queries_text(queries, after=True)
+        reply = await asyncio.to_thread(table_states, queries_text, seconds)
+        return KernelTables.of(json.loads(reply))
 
     async def recorded(self, workspace: Workspace, path: str, count: int) -> RecordedCell | None:
         self._check_path(workspace, path)
@@ -180,8 +180,8 @@ class OwnKernels:
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
         self._check_path(workspace, path)
-        said = await asyncio.to_thread(measure, measure_questions(expectations))
-        return parse_measured(json.loads(said))
+        reply = await asyncio.to_thread(measure, measure_questions(expectations))
+        return parse_measured(json.loads(reply))
 
     async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
         return sys.executable
@@ -191,10 +191,10 @@ class OwnKernels:
         own = place_of(self._shell).notebook_in(str(workspace.root))
         if path in (THIS_KERNEL, own):
             return path
-        known = f"that of '{own}'" if own else "which does not know its notebook's name"
+        which = f"that of '{own}'" if own else "which does not know its notebook's name"
         raise InvalidInput(
             f"'{path}' has no kernel that could be used: Cowork runs without a Jupyter server, in "
-            f"a kernel of its own, {known}. Use run_code, list_variables and inspect_variable "
+            f"a kernel of its own, {which}. Use run_code, list_variables and inspect_variable "
             "without a path.",
             code="other_kernel",
         )

@@ -77,8 +77,8 @@ async def dispatch(service: CoworkService, method: str, path: str, body: Any = N
 
 
 def _arguments(query: str) -> dict[str, list[bytes]]:
-    found = parse_qs(query, keep_blank_values=True)
-    return {name: [value.encode() for value in values] for name, values in found.items()}
+    parameters = parse_qs(query, keep_blank_values=True)
+    return {name: [value.encode() for value in values] for name, values in parameters.items()}
 
 
 @cache

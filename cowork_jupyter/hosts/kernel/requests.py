@@ -120,10 +120,10 @@ def _send_message(session: KernelSession, request: CellRequest) -> Run | None:
 
 def _execute(session: KernelSession, request: CellRequest) -> Run | None:
     context = session.find(request.context)
-    found = session.link.request("GET", f"context/{context['id']}/plan") if context else {}
-    if context is None or found["plan"] is None:
+    answer = session.link.request("GET", f"context/{context['id']}/plan") if context else {}
+    if context is None or answer["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
-    plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
+    plan = {"plan_id": answer["plan"]["id"], "revision": answer["revision"]}
     if request.offer and (earlier := _find_execution(session, context, plan)):
         return _make_run(session, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}

@@ -50,9 +50,9 @@ class Run:
 
     def show(self) -> Run:
         """Fetch the current state and show it."""
-        found = self._link.request("GET", f"jobs/{self.id}/card")
-        self._card, self.markdown = found["card"], found["markdown"]
-        text: str = found["text"]
+        answer = self._link.request("GET", f"jobs/{self.id}/card")
+        self._card, self.markdown = answer["card"], answer["markdown"]
+        text: str = answer["text"]
         if self._again and self.status not in ACTIVE:
             self._card = {**self._card, "again": self._again}
             self.markdown += f"\n\n{_OFFER}"
@@ -124,8 +124,8 @@ class Run:
     @property
     def snapshot(self) -> dict[str, Any]:
         """What its card shows, as plain values; long texts are cut."""
-        found: dict[str, Any] = self._card["snapshot"]
-        return found
+        snapshot: dict[str, Any] = self._card["snapshot"]
+        return snapshot
 
     @property
     def context_id(self) -> str:
@@ -158,8 +158,8 @@ class Run:
         if self.snapshot["plan"] is None:
             return None
         address = f"context/{self.context_id}/plan?plan_id={self.snapshot['plan_id']}"
-        found: dict[str, Any] = self._link.request("GET", address)["plan"]
-        return found
+        plan: dict[str, Any] = self._link.request("GET", address)["plan"]
+        return plan
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -173,8 +173,8 @@ class Run:
     @property
     def text(self) -> str:
         """The agent's last message."""
-        said = [text_of(message) for message in self.messages if message["role"] == "assistant"]
-        return next((text for text in reversed(said) if text), "")
+        replies = [text_of(message) for message in self.messages if message["role"] == "assistant"]
+        return next((text for text in reversed(replies) if text), "")
 
     def __repr__(self) -> str:
         return f"<Run {self.status}: {self._card['title']}>"

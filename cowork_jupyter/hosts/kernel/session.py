@@ -83,16 +83,16 @@ class KernelSession:
         """The conversation of that name in this notebook; without a name, its default one."""
         place = self.present_place
         notebook = self._notebook_at(place)
-        known = self._contexts.get((notebook, name or ""))
-        found = self._get_or_none(f"context/{known}") if known else None  # perhaps deleted
+        context_id = self._contexts.get((notebook, name or ""))
+        context = self._get_or_none(f"context/{context_id}") if context_id else None
         is_here = place.notebook is not None and place.notebook.exists()
         # The conversation follows a file that another tab renamed. If this tab then saved its
         # notebook under the old name again, it needs another one; else only our name is stale.
-        if found is None or (is_here and found["notebook"] != notebook):
-            found = self._find_stored(notebook, name)
-        if found:
-            self._contexts[notebook, name or ""] = found["id"]
-        return found
+        if context is None or (is_here and context["notebook"] != notebook):
+            context = self._find_stored(notebook, name)
+        if context:
+            self._contexts[notebook, name or ""] = context["id"]
+        return context
 
     def open(self, name: str | None, role: str, model: str | None = None) -> Context:
         return self.find(name) or self.start(name, role, model)
@@ -101,9 +101,9 @@ class KernelSession:
         """Create a conversation, which has that name from now on."""
         notebook = self.notebook()
         fields = {"notebook": notebook, "title": name or "", "role": role, "model": model}
-        made: Context = self.link.request("POST", "context", fields)
-        self._contexts[notebook, name or ""] = made["id"]
-        return made
+        context: Context = self.link.request("POST", "context", fields)
+        self._contexts[notebook, name or ""] = context["id"]
+        return context
 
     def contexts(self) -> list[Context]:
         """The conversations of this notebook, newest first; without one, of this kernel."""
@@ -140,20 +140,20 @@ class KernelSession:
         if not context["title"]:
             return True
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
-        words = _text(first[0]).strip().partition("\n")[0] if first else ""
-        return bool(context["title"] == words[:_MAX_TITLE])
+        first_line = _text(first[0]).strip().partition("\n")[0] if first else ""
+        return bool(context["title"] == first_line[:_MAX_TITLE])
 
     def _get_or_none(self, address: str) -> dict[str, Any] | None:
         """Return None if nothing is there."""
         from ...domain.errors import CoworkError
 
         try:
-            found: dict[str, Any] = self.link.request("GET", address)
+            answer: dict[str, Any] = self.link.request("GET", address)
         except CoworkError as error:
             if error.code != "not_found":
                 raise
             return None
-        return found
+        return answer
 
     def _own_link(self) -> Link:
         from .own_link import OwnLink

@@ -47,19 +47,19 @@ def _expectation_lines(expected: list[Expectation], get: Callable[[str], Any]) -
         items = get("expectations/check")["items"]
         there = {item["expectation"]["id"]: item for item in items}
     for expectation in expected:
-        known = here.get(expectation.id)
-        if known:
-            yield _expectation_line(expectation, known.met, known.found)
+        checked = here.get(expectation.id)
+        if checked:
+            yield _expectation_line(expectation, checked.met, checked.found)
         elif expectation.id in there:
             yield _expectation_line(
                 expectation, there[expectation.id]["met"], there[expectation.id]["found"]
             )
 
 
-def _expectation_line(expectation: Expectation, met: bool | None, found: str) -> str:
-    said = f" — {found}" if found else ""
+def _expectation_line(expectation: Expectation, met: bool | None, difference: str) -> str:
+    suffix = f" — {difference}" if difference else ""
     table = expectation.of.removeprefix(FILE)
-    return f"{_MARKS[met]} {table}: {expectation_text(expectation)}{said}"
+    return f"{_MARKS[met]} {table}: {expectation_text(expectation)}{suffix}"
 
 
 _DO_IT = "Keep it: `%cowork memory --keep`. Discard it: `%cowork memory --drop`."
@@ -69,33 +69,33 @@ NOTHING_REMEMBERED = "Nothing is remembered about this workspace yet."
 def change_memory(session: KernelSession, arguments: list[str]) -> str | None:
     """Apply the arguments and return the new state; None if they are invalid."""
     link, cell_id = session.link, session.place.cell_id
-    found = link.request("GET", "memory")
+    memory = link.request("GET", "memory")
     match arguments:
         case []:
-            return _memory_overview(found)
+            return _memory_overview(memory)
         case ["--keep"] | ["--drop"]:
-            if not found["proposals"]:
+            if not memory["proposals"]:
                 raise CellProblem("There is nothing new to remember.")
-            proposal = found["proposals"][0]
-            said = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
+            proposal = memory["proposals"][0]
+            body = {"decision": arguments[0][2:], "fingerprint": proposal["fingerprint"]}
             address = f"jobs/{proposal['job_id']}/memory"
-            return _memory_overview(link.request("POST", address, {**said, "cell_id": cell_id}))
+            return _memory_overview(link.request("POST", address, {**body, "cell_id": cell_id}))
         case ["--forget", *words]:
-            given = {"text": " ".join(words), "cell_id": cell_id or ""}
-            query = urlencode({name: value for name, value in given.items() if value})
+            parameters = {"text": " ".join(words), "cell_id": cell_id or ""}
+            query = urlencode({name: value for name, value in parameters.items() if value})
             return _memory_overview(
                 link.request("DELETE", f"memory?{query}" if query else "memory")
             )
     return None
 
 
-def _memory_overview(found: dict[str, Any]) -> str:
-    parts = [fenced(found["text"], "markdown") if found["text"] else NOTHING_REMEMBERED]
-    if not found["enabled"]:
+def _memory_overview(memory: dict[str, Any]) -> str:
+    parts = [fenced(memory["text"], "markdown") if memory["text"] else NOTHING_REMEMBERED]
+    if not memory["enabled"]:
         parts.append("Memory is off: `Cowork.memory` is `off`.")
-    elif not found["trusted"]:
+    elif not memory["trusted"]:
         parts.append("Not followed until you trust it: look at it in the Cowork panel.")
-    proposals = found["proposals"]
+    proposals = memory["proposals"]
     if proposals:
         older = len(proposals) - 1
         more = " 1 older run has more." if older == 1 else f" {older} older runs have more."
@@ -118,17 +118,17 @@ _save_options.add_argument("--replace", action="store_true")
 
 
 def save_workflow(session: KernelSession, context: Context, words: list[str]) -> Note:
-    given = _save_options.parse_intermixed_args(words)
+    options = _save_options.parse_intermixed_args(words)
     about = f"context/{context['id']}"
-    found = session.link.request("GET", f"{about}/plan/parameters")["items"]
-    offers = [OfferedParameter.model_validate(parameter) for parameter in found]
+    parameters = session.link.request("GET", f"{about}/plan/parameters")["items"]
+    offers = [OfferedParameter.model_validate(parameter) for parameter in parameters]
     body = {
-        "name": given.name,
-        "title": given.title,
-        "description": given.describe,
-        "parameters": chosen_parameters(given.parameters, offers),
+        "name": options.name,
+        "title": options.title,
+        "description": options.describe,
+        "parameters": chosen_parameters(options.parameters, offers),
         "context_id": context["id"],
-        "replace": given.replace,
+        "replace": options.replace,
         "cell_id": session.place.cell_id,
     }
     try:
@@ -137,7 +137,7 @@ def save_workflow(session: KernelSession, context: Context, words: list[str]) ->
         if error.code != "name_taken":
             raise
         raise CellProblem(f"{error.message} To replace your own: --replace") from None
-    return Note(views.saved_workflow(saved, found))
+    return Note(views.saved_workflow(saved, parameters))
 
 
 def manage_workflow(session: KernelSession, words: list[str]) -> Note:
@@ -160,8 +160,8 @@ def manage_workflow(session: KernelSession, words: list[str]) -> Note:
 
 def _edit_workflow(session: KernelSession, name: str, words: list[str]) -> Note:
     """`title=` and `description=` are the workflow's; other names set a parameter's default."""
-    known = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
-    template = (known.get(name) or {}).get("template")
+    workflows = {item["name"]: item for item in session.link.request("GET", "workflows")["items"]}
+    template = (workflows.get(name) or {}).get("template")
     if template is None:
         raise CellProblem(f"You have no workflow '{name}' to edit. See: %cowork workflows")
     body: dict[str, Any] = {"cell_id": session.place.cell_id}

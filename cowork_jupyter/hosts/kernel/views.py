@@ -29,9 +29,9 @@ def history(messages: Iterable[Item]) -> str:
     return _table_or(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
 
 
-def audit(found: Item) -> str:
+def audit(answer: Item) -> str:
     """As it is exported."""
-    sections = audit_sections(Audit.model_validate(found))
+    sections = audit_sections(Audit.model_validate(answer))
     text = "\n\n".join(f"**{title}**\n\n{text}" for title, text in sections)
     return text or "This conversation has no plan yet."
 
@@ -54,25 +54,25 @@ def checkpoints(items: Iterable[Item]) -> str:
 OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
 
 
-def rolled_back(found: Item) -> str:
-    partly = {each["path"] for each in found.get("partly", [])}
-    whole = [path for path in found["restored"] if path not in partly]
+def rolled_back(answer: Item) -> str:
+    partly = {each["path"] for each in answer.get("partly", [])}
+    whole = [path for path in answer["restored"] if path not in partly]
     parts = [
         f"Restored: {_codes(whole)}" if whole else "",
         *(
             f"Restored in part: {code(each['path'])}, {line(each['why'])}"
-            for each in found.get("partly", [])
+            for each in answer.get("partly", [])
         ),
-        f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
+        f"Removed: {_codes(answer['removed'])}" if answer["removed"] else "",
         *(
             f"Stayed as it is: {code(each['path'])}, {line(each['why'])}"
-            for each in found["skipped"]
+            for each in answer["skipped"]
         ),
-        OVERWRITE if any(each.get("can_overwrite") for each in found["skipped"]) else "",
-        *map(line, found.get("notes", [])),
+        OVERWRITE if any(each.get("can_overwrite") for each in answer["skipped"]) else "",
+        *map(line, answer.get("notes", [])),
     ]
     text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
-    undo = found.get("checkpoint_id")
+    undo = answer.get("checkpoint_id")
     back = f"\n\nTo undo this: `%cowork rollback {undo}`" if undo else ""
     return f"**Rolled back.**\n\n{text}{back}"
 
@@ -158,13 +158,13 @@ def workflows(items: Iterable[Item]) -> str:
     return _table_or(["Workflow", "", "Parameters"], rows, "There are no workflows.")
 
 
-def skills(found: Item) -> str:
+def skills(answer: Item) -> str:
     rows = [
         [code(item["name"]), short(item["description"]), item["source"], _skill_state(item)]
-        for item in found["items"]
+        for item in answer["items"]
     ]
     listed = _table_or(["Skill", "", "From", ""], rows, "There are no skills.")
-    return "\n\n".join([listed, *(line(problem["message"]) for problem in found["problems"])])
+    return "\n\n".join([listed, *(line(problem["message"]) for problem in answer["problems"])])
 
 
 def _skill_state(item: Item) -> str:
@@ -176,11 +176,11 @@ def _skill_state(item: Item) -> str:
 
 
 def saved_workflow(saved: Item, offered: Iterable[Item]) -> str:
-    given = saved["template"]["parameters"]
-    call = [f"{parameter['name']}={shlex.quote(parameter['example'] or '')}" for parameter in given]
+    parameters = saved["template"]["parameters"]
+    call = [f"{each['name']}={shlex.quote(each['example'] or '')}" for each in parameters]
     run = " ".join(["%cowork run", saved["name"], *call])
     parts = [f"**Saved.** To use it: {code(run)}"]
-    values = {parameter["example"] for parameter in given}
+    values = {parameter["example"] for parameter in parameters}
     rest = [
         [code(offer["name"]), code(offer["value"])]
         for offer in offered
@@ -213,12 +213,11 @@ def revisions(items: Sequence[Item]) -> str:
 _CHANGES = {"added": "+", "removed": "−", "changed": "~", "moved": "↕"}
 
 
-def comparison(found: Item) -> str:
-    head = (
-        f"**Revision {found['from_revision']} → {found['to_revision']}**: {line(found['summary'])}"
-    )
-    lines = [_field_change(field) for field in found["fields"]]
-    for step in found["steps"]:
+def comparison(answer: Item) -> str:
+    revisions = f"{answer['from_revision']} → {answer['to_revision']}"
+    head = f"**Revision {revisions}**: {line(answer['summary'])}"
+    lines = [_field_change(field) for field in answer["fields"]]
+    for step in answer["steps"]:
         mark = _CHANGES[step["change"]]
         lines.append(f"- {mark} {step['number']}. {line(step['action'])} ({step['change']})")
         lines += [f"  {_field_change(field)}" for field in step["fields"]]

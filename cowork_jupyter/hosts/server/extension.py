@@ -247,8 +247,8 @@ class CoworkExtension(ExtensionApp):
         from ...domain.errors import Unavailable
 
         try:
-            known = Cowork(parent=self).settings(workspace=workspace)
-            return replace(known, private={**known.private, **private_paths_of(self._app)})
+            settings = Cowork(parent=self).settings(workspace=workspace)
+            return replace(settings, private={**settings.private, **private_paths_of(self._app)})
         except TraitError as error:
             raise Unavailable(
                 f"Cowork cannot use its settings: {error} Correct them and restart Jupyter.",
@@ -284,6 +284,6 @@ class CoworkExtension(ExtensionApp):
     @property
     def ports(self) -> tuple[int, int]:
         """The requested port, and the actual one."""
-        asked = self._app.config.ServerApp.get("port", None)
+        requested = self._app.config.ServerApp.get("port", None)
         by_default: Any = self._app.trait_defaults("port")
-        return int(asked or by_default), self._app.port
+        return int(requested or by_default), self._app.port

@@ -75,12 +75,12 @@ class GatewayChannels:
             return True
         self._asked_at = now
         try:
-            found = await self._manager.is_alive() and self._manager.has_kernel
+            is_up = await self._manager.is_alive() and self._manager.has_kernel
         except HTTPError as error:
             raise _no_gateway(error.log_message or str(error)) from error
-        if found and self._is_cut_off:
+        if is_up and self._is_cut_off:
             raise _no_gateway("the connection was closed")
-        return bool(found)
+        return bool(is_up)
 
     async def _connect(self) -> WebSocketClientConnection:
         gateway = GatewayClient.instance()

@@ -87,8 +87,8 @@ class CallerMixin(ExtensionHandlerMixin):
         handler.finish(json.dumps({"error": body}))
 
     def error_object(self, status: int, error: BaseException | None) -> dict[str, Any]:
-        known = getattr(error, "as_dict", None)
-        return known() if known else _error_object(status, error)
+        as_dict = getattr(error, "as_dict", None)
+        return as_dict() if as_dict else _error_object(status, error)
 
 
 KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)

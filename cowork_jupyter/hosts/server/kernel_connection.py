@@ -244,9 +244,9 @@ async def _enter(connection: KernelConnection) -> str | None:
     info = await connection.ask("kernel_info_request", channel="control")
     _check_language(info)
     if _SUBSHELLS in info.get("supported_features", []):
-        made = await connection.ask("create_subshell_request", channel="control")
-        if made.get("status") == "ok":
-            return str(made["subshell_id"])
+        subshell = await connection.ask("create_subshell_request", channel="control")
+        if subshell.get("status") == "ok":
+            return str(subshell["subshell_id"])
     await _wait_for_turn(connection)
     return None
 
@@ -292,10 +292,10 @@ async def _evaluate(
 
 
 def _parse_reply(reply: dict[str, Any]) -> dict[str, Any]:
-    found = reply.get("user_expressions", {}).get("cowork", {})
+    result = reply.get("user_expressions", {}).get("cowork", {})
     try:
-        facts: dict[str, Any] = json.loads(ast.literal_eval(found["data"]["text/plain"]))
+        facts: dict[str, Any] = json.loads(ast.literal_eval(result["data"]["text/plain"]))
     except (KeyError, ValueError, SyntaxError) as error:
-        said = f"{found.get('ename') or reply.get('ename')}: {found.get('evalue')}"
-        raise CoworkError(f"Cannot read the kernel's variables: {said}") from error
+        exception = f"{result.get('ename') or reply.get('ename')}: {result.get('evalue')}"
+        raise CoworkError(f"Cannot read the kernel's variables: {exception}") from error
     return facts

@@ -125,13 +125,13 @@ class KernelFinder:
         if await self._notebooks.start_kernel(workspace, place):
             return
         notebook = self._among_files(place, file)
-        made = await self._sessions.create_session(
+        session = await self._sessions.create_session(
             path=notebook.relative_to(self._root).as_posix(),
             name=notebook.name,
             type="notebook",
             kernel_name=await kernel_for(notebook, self._manager),
         )
-        self._others.add_own(made)
+        self._others.add_own(session)
 
     def _among_files(self, place: str, file: str) -> Path:
         notebook = Path(file)

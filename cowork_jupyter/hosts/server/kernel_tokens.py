@@ -46,8 +46,8 @@ class KernelTokens:
             token = os.urandom(32).hex()
             ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url()}
             # A given environment replaces the server's; None means the server's.
-            given = kwargs.get("env")
-            kwargs["env"] = self._without_keys(os.environ if given is None else given) | ours
+            env = kwargs.get("env")
+            kwargs["env"] = self._without_keys(os.environ if env is None else env) | ours
             kernel_id = await start_kernel(*args, **kwargs)
             self._forget_the_dead()
             self._kernels[_digest(token)] = Kernel(kernel_id, _who_asks())

@@ -91,9 +91,9 @@ class ServerKernels:
         return await run_in(self.loop, self._run(workspace, _with_callbacks_here(run)))
 
     async def _run(self, workspace: Workspace, run: CodeRun) -> CodeResult:
-        found = await self._finder.find(workspace, run.path, start=run.start)
+        kernel = await self._finder.find(workspace, run.path, start=run.start)
         started = _RunState()
-        task = asyncio.create_task(self._take_turn(workspace, found, run, started))
+        task = asyncio.create_task(self._take_turn(workspace, kernel, run, started))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         try:
@@ -131,78 +131,78 @@ class ServerKernels:
     ) -> list[Measured]:
         starting = asyncio.ensure_future(self._finder.start_apart(workspace, path))
         try:
-            found = await asyncio.shield(starting)
+            kernel = await asyncio.shield(starting)
             # Shut down below even if it died; Jupyter must not restart it meanwhile.
-            found.manager.stop_restarter()
+            kernel.manager.stop_restarter()
             for code in codes:
-                run = CodeRun(found.path, Code(code.source))
-                ran = await self._run_in_fresh_kernel(workspace, found, run)
+                run = CodeRun(kernel.path, Code(code.source))
+                ran = await self._run_in_fresh_kernel(workspace, kernel, run)
                 on_result(ran)
                 if ran.failure:
                     return []
-            return await _measure(found, expectations) if expectations else []
+            return await _measure(kernel, expectations) if expectations else []
         finally:
-            found = await starting
-            self._turns.pop(found.kernel_id, None)
-            await self._finder.end(found)
+            kernel = await starting
+            self._turns.pop(kernel.kernel_id, None)
+            await self._finder.end(kernel)
 
     async def _run_in_fresh_kernel(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun
+        self, workspace: Workspace, kernel: NotebookKernel, run: CodeRun
     ) -> CodeResult:
         """Code that kills its kernel counts as failed."""
         try:
-            return await self._take_turn(workspace, found, run, _RunState())
+            return await self._take_turn(workspace, kernel, run, _RunState())
         except KernelDied:
-            return CodeResult(found.path, failure=CellFailure("KernelDied", "the kernel died"))
+            return CodeResult(kernel.path, failure=CellFailure("KernelDied", "the kernel died"))
 
     @in_own_loop
     async def variables(self, workspace: Workspace, path: str) -> Variables:
-        found = await self._finder.find(workspace, path)
-        return Variables.of(found.path, await report_on(found.manager, None))
+        kernel = await self._finder.find(workspace, path)
+        return Variables.of(kernel.path, await report_on(kernel.manager, None))
 
     @in_own_loop
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        found = await self._finder.find(workspace, path)
-        return Variable.of(name, await report_on(found.manager, name))
+        kernel = await self._finder.find(workspace, path)
+        return Variable.of(name, await report_on(kernel.manager, name))
 
     @in_own_loop
     async def copy_table(
         self, workspace: Workspace, path: str, name: str, file: str, room: int
     ) -> TableCopy:
-        found = await self._finder.find(workspace, path)
+        kernel = await self._finder.find(workspace, path)
         expression = inside.copy_expression(name, file, room)
-        return TableCopy.of(name, await evaluate(found.manager, expression))
+        return TableCopy.of(name, await evaluate(kernel.manager, expression))
 
     @in_own_loop
     async def tables(
         self, workspace: Workspace, path: str, queries: Sequence[KernelQuery], seconds: float
     ) -> KernelTables:
-        found = await self._finder.find(workspace, path)
+        kernel = await self._finder.find(workspace, path)
         expression = inside.tables_expression(queries, seconds, after=True)
-        facts = await evaluate(found.manager, expression, between_cells=True)
+        facts = await evaluate(kernel.manager, expression, between_cells=True)
         return KernelTables.of(facts)
 
     @in_own_loop
     async def recorded(self, workspace: Workspace, path: str, count: int) -> RecordedCell | None:
-        found = await self._finder.find(workspace, path)
+        kernel = await self._finder.find(workspace, path)
         expression = inside.recorded_expression(count)
-        facts = await evaluate(found.manager, expression, between_cells=True)
+        facts = await evaluate(kernel.manager, expression, between_cells=True)
         return RecordedCell.of(facts) if facts else None
 
     @in_own_loop
     async def measure(
         self, workspace: Workspace, path: str, expectations: Sequence[Expectation]
     ) -> list[Measured]:
-        found = await self._finder.find(workspace, path)
+        kernel = await self._finder.find(workspace, path)
         try:  # a running cell may be in the middle of changing a table
             async with (
                 asyncio.timeout(WAITS_TO_MEASURE),
-                KernelConnection.open(found.manager) as connection,
+                KernelConnection.open(kernel.manager) as connection,
             ):
                 await _wait_until_idle(connection, lambda _text: None)
         except TimeoutError:
             raise Unavailable("the kernel is busy", code="kernel_busy") from None
-        return await _measure(found, expectations)
+        return await _measure(kernel, expectations)
 
     @in_own_loop
     async def python(self, workspace: Workspace, path: str) -> str | None:
@@ -220,31 +220,31 @@ class ServerKernels:
     # Running
 
     async def _take_turn(
-        self, workspace: Workspace, found: NotebookKernel, run: CodeRun, started: _RunState
+        self, workspace: Workspace, kernel: NotebookKernel, run: CodeRun, started: _RunState
     ) -> CodeResult:
-        turn = self._turns[found.kernel_id]
+        turn = self._turns[kernel.kernel_id]
         if turn.locked():
             run.show(WAITING)
-        async with turn, KernelConnection.open(found.manager, listen=True) as connection:
+        async with turn, KernelConnection.open(kernel.manager, listen=True) as connection:
             await connection.listen()
             await _wait_until_idle(connection, run.show)
             began = time.monotonic()
             started.sent = True
             outputs = Outputs(LiveText(run.show))
             detector = started.detector = StallDetector(
-                _pid(found.manager), run.stalled, self._patience
+                _pid(kernel.manager), run.stalled, self._patience
             )
-            self._with_agent_code.add(found.kernel_id)
+            self._with_agent_code.add(kernel.kernel_id)
             try:
-                request, in_tab = await self._send(workspace, found, run, connection)
+                request, in_tab = await self._send(workspace, kernel, run, connection)
                 await _follow(connection, request, outputs, started, detector)
             finally:
-                self._with_agent_code.discard(found.kernel_id)
+                self._with_agent_code.discard(kernel.kernel_id)
                 detector.close()
         kept = outputs.as_notebook()
         hidden = tuple(map(run.mask.everywhere, kept))
         ran = CodeResult(
-            path=found.path,
+            path=kernel.path,
             outputs=hidden,
             failure=outputs.failure,
             seconds=time.monotonic() - began,
@@ -260,7 +260,7 @@ class ServerKernels:
     async def _send(
         self,
         workspace: Workspace,
-        found: NotebookKernel,
+        kernel: NotebookKernel,
         run: CodeRun,
         connection: KernelConnection,
     ) -> tuple[str, bool]:
@@ -270,7 +270,7 @@ class ServerKernels:
         """
         code = run.code
         if code.cell_id is not None:
-            request = await self._notebooks.run(workspace, found.path, code.cell_id, code.source)
+            request = await self._notebooks.run(workspace, kernel.path, code.cell_id, code.source)
             if request is not None:
                 return request, True
         content = {
@@ -309,9 +309,9 @@ def _with_callbacks_here(run: CodeRun) -> CodeRun:
     return replace(run, show=show, stalled=lambda seconds: run_in(here, ask(seconds)))
 
 
-async def _measure(found: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
+async def _measure(kernel: NotebookKernel, expectations: Sequence[Expectation]) -> list[Measured]:
     expression = inside.measure_expression(measure_questions(expectations))
-    return parse_measured(await evaluate(found.manager, expression, seconds=MEASURING))
+    return parse_measured(await evaluate(kernel.manager, expression, seconds=MEASURING))
 
 
 async def _wait_until_idle(connection: KernelConnection, show: Show) -> None:

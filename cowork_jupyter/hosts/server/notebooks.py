@@ -176,11 +176,11 @@ class ServerNotebooks:
             return False
         try:
             target = join_lines(parse_notebook(path, content))
-            known = None if present is None else join_lines(parse_notebook(path, present))
+            before = None if present is None else join_lines(parse_notebook(path, present))
         except CoworkError:
             return False
         try:
-            arguments = replacement(known, target)
+            arguments = replacement(before, target)
             return await self._ask_tab(location, "replace", **arguments) is not None
         except DocumentChanged as refusal:
             if refusal.details["texts"] == texts(target):
@@ -348,8 +348,8 @@ def _tab_refused(path: str, refusal: TabRefused) -> CoworkError:
 
 
 def _contents_error(path: str, error: web.HTTPError) -> CoworkError:
-    said = message_of(error) or error.reason or str(error)
-    return InvalidInput(f"Jupyter says about '{path}': {said}", code="contents")
+    reason = message_of(error) or error.reason or str(error)
+    return InvalidInput(f"Jupyter says about '{path}': {reason}", code="contents")
 
 
 def replacement(present: Document | None, target: Document) -> dict[str, Any]:
@@ -357,10 +357,10 @@ def replacement(present: Document | None, target: Document) -> dict[str, Any]:
     expected = None if present is None else texts(present)
     if present is None or not (_has_ids(present) and _has_ids(target)):
         return {"expected": expected, "content": target}
-    known = {cell["id"]: cell for cell in present["cells"]}
+    present_cells = {cell["id"]: cell for cell in present["cells"]}
     return {
         "expected": expected,
-        "cells": [_difference(known.get(cell["id"]), cell) for cell in target["cells"]],
+        "cells": [_difference(present_cells.get(cell["id"]), cell) for cell in target["cells"]],
         "metadata": _keys(present.get("metadata") or {}, target.get("metadata") or {}),
     }
 
@@ -388,12 +388,12 @@ def _has_ids(document: Document) -> bool:
     return all("id" in cell for cell in document["cells"])
 
 
-def _difference(known: dict[str, Any] | None, cell: dict[str, Any]) -> dict[str, Any]:
+def _difference(present: dict[str, Any] | None, cell: dict[str, Any]) -> dict[str, Any]:
     """The whole cell if it or its type is new; else its id and the fields that differ."""
-    if known is None or known["cell_type"] != cell["cell_type"]:
+    if present is None or present["cell_type"] != cell["cell_type"]:
         return cell
-    fields = known.keys() | cell.keys()
-    differing = {name: cell.get(name) for name in fields if known.get(name) != cell.get(name)}
+    fields = present.keys() | cell.keys()
+    differing = {name: cell.get(name) for name in fields if present.get(name) != cell.get(name)}
     return {"id": cell["id"], **differing}
 
 

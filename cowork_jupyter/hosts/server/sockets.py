@@ -190,15 +190,15 @@ class PageSocket(Socket):
             case "cell-ended":
                 self._tab.person_runs.end(frame.path, frame.cell_id)
 
-    def _subscribe(self, asked: Subscribe) -> None:
-        if asked.subscription in self._subscriptions:
+    def _subscribe(self, request: Subscribe) -> None:
+        if request.subscription in self._subscriptions:
             raise ValueError("This id is already in use.")
         others = len(self._subscriptions)
-        self._subscriptions[asked.subscription] = self.extension.thread.submit(
-            self._follow(self.outbox, asked, others)
+        self._subscriptions[request.subscription] = self.extension.thread.submit(
+            self._follow(self.outbox, request, others)
         )
 
-    async def _follow(self, outbox: Outbox, asked: Subscribe, others: int) -> None:
+    async def _follow(self, outbox: Outbox, request: Subscribe, others: int) -> None:
         """Runs in the service's thread. A slow page delays only itself: what it misses stays
         in the store.
         """
@@ -206,19 +206,19 @@ class PageSocket(Socket):
         from ...domain.errors import CoworkError, Unavailable
         from ...domain.identity import now
 
-        number, since = asked.subscription, now()
+        number, since = request.subscription, now()
         try:
             if others >= MAX_SUBSCRIPTIONS:
                 raise Unavailable(
                     f"A page can follow at most {MAX_SUBSCRIPTIONS} conversations.", code="too_many"
                 )
             service = self.extension.service
-            service.conversations.get(asked.context_id)
-            check_owner(service, self._caller, asked.context_id)
+            service.conversations.get(request.context_id)
+            check_owner(service, self._caller, request.context_id)
             await outbox.put(_frame("subscribed", subscription=number))
             begin = _frame("event", subscription=number).removesuffix("}")
             async with aclosing(
-                service.journal.bus.subscribe(asked.context_id, asked.after)
+                service.journal.bus.subscribe(request.context_id, request.after)
             ) as events:
                 async for event in events:
                     await outbox.put(f'{begin}, "event": {event.as_json}}}')

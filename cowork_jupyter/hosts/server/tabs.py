@@ -76,10 +76,10 @@ class Tab:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
         try:
-            asked = {"type": "question", "id": number, "op": question, "path": path, **more}
-            await self._send(json.dumps(asked))
+            message = {"type": "question", "id": number, "op": question, "path": path, **more}
+            await self._send(json.dumps(message))
             async with asyncio.timeout(KERNEL_PATIENCE if question in _NEEDS_KERNEL else PATIENCE):
-                found: dict[str, Any] = json.loads(await answer)
+                reply: dict[str, Any] = json.loads(await answer)
         except TimeoutError:
             raise TabSilent from None
         except WebSocketClosedError:
@@ -87,9 +87,9 @@ class Tab:
         finally:
             self._questions.pop(number, None)
             self._parts.pop(number, None)
-        if not found.get("ok"):
-            raise TabRefused(found)
-        return found
+        if not reply.get("ok"):
+            raise TabRefused(reply)
+        return reply
 
     def take_answer(self, part: AnswerPart) -> None:
         """Add a part of an answer; drop it if nobody waits any more."""
@@ -145,14 +145,14 @@ class Tabs:
 
         `file` is a real path; `root` is the folder that the paths of tabs start from.
         """
-        found = [
+        candidates = [
             (used, tab, path)
             for tab in self._tabs
             for path, used in tab.documents.items()
             if real_path(root, path) == file
         ]
-        found.sort(key=lambda candidate: candidate[0], reverse=True)
-        return [(tab, path) for _, tab, path in found]
+        candidates.sort(key=lambda candidate: candidate[0], reverse=True)
+        return [(tab, path) for _, tab, path in candidates]
 
     def have_shown(self, file: str, root: str) -> bool:
         """Whether a tab has, or once had, this file open."""
@@ -180,8 +180,8 @@ class _PersonRun:
     def asks_for(self, wanted: Collection[CellCommand]) -> CellCommand | None:
         from ...domain.cell_commands import grants
 
-        found = (each for each in self.commands if any(grants(each, want) for want in wanted))
-        return next(found, None)
+        commands = (each for each in self.commands if any(grants(each, want) for want in wanted))
+        return next(commands, None)
 
 
 class PersonRuns:
@@ -213,10 +213,10 @@ class PersonRuns:
         run = self._runs.get((path, cell_id))
         if run is None or monotonic() - run.at > MAX_SECONDS:
             return False
-        found = run.asks_for(wanted)
-        if found is None:
+        command = run.asks_for(wanted)
+        if command is None:
             return False
-        run.commands.remove(found)
+        run.commands.remove(command)
         return True
 
 

@@ -199,7 +199,7 @@ class _Collector:
         if nested.too_many:
             use.doubts.append(_TOO_DEEP)
         proved = not use.doubts and use.effects == {CommandEffect.READS}
-        behind = () if proved else nested.found
+        behind = () if proved else nested.commands
         uses = [examine([Word(word, word) for word in argv]) for argv in behind]
         for inner in uses:
             use.effects |= inner.effects - {CommandEffect.UNKNOWN}
@@ -211,7 +211,7 @@ class _Collector:
             words=words,
             text=phrase.text,
             doubts=_unique(use.doubts),
-            nested=tuple(nested.found),
+            nested=tuple(nested.commands),
             effects=frozenset(use.effects),
             writes_unnamed=any(each_use.writes_unnamed for each_use in (own, *uses)),
             writes_undeclared_paths=any(
@@ -309,26 +309,26 @@ _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
 class NestedCommands:
     def __init__(self, read: Callable[[str], Iterable[Argv]]) -> None:
         self.read = read
-        self.found: dict[Argv, None] = {}
+        self.commands: dict[Argv, None] = {}
         self.too_many = False
 
     def collect_nested_commands(self, words: Argv) -> None:
         waiting = [words]
         while waiting:
             for argv in self._run_by(waiting.pop()):
-                if not argv or argv in self.found or argv == words:
+                if not argv or argv in self.commands or argv == words:
                     continue
-                if len(self.found) >= _MAX_NESTED:
+                if len(self.commands) >= _MAX_NESTED:
                     self.too_many = True
                     return
-                self.found[argv] = None
+                self.commands[argv] = None
                 waiting.append(argv)
 
     def read_input(self, name: str, text: str) -> None:
         """For a shell whose input is given in the line."""
         if posixpath.basename(name) in SHELLS:
             for argv in self.read(text):
-                self.found[argv] = None
+                self.commands[argv] = None
                 self.collect_nested_commands(argv)
 
     def _run_by(self, words: Argv) -> Iterator[Argv]:
@@ -431,8 +431,8 @@ def _python(rest: Argv) -> Iterator[Argv]:
 
 def _python_flag(text: str) -> tuple[str, str]:
     """The flag in a cluster that takes a value, and the value if it is attached."""
-    found = None if text.startswith("--") else _PYTHON_FLAG.search(text)
-    return (found[1], found[2]) if found else ("", "")
+    match = None if text.startswith("--") else _PYTHON_FLAG.search(text)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def _module(name: str, rest: Sequence[str]) -> Iterator[Argv]:

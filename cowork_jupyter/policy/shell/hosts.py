@@ -40,10 +40,10 @@ _PIP = Flags(
 def hosts_of(words: Sequence[str]) -> tuple[str, ...]:
     """Contains `ANY_HOST` if there may be others."""
     name, rest = program_name(words[0]), [Word(text, text) for text in words[1:]]
-    found = _READERS[name](rest) if name in _READERS else None
-    if not found:
-        found = [*(_of_url(text) for text in words[1:] if _URL.fullmatch(text)), ANY_HOST]
-    return tuple(dict.fromkeys(found))
+    hosts = _READERS[name](rest) if name in _READERS else None
+    if not hosts:
+        hosts = [*(_of_url(text) for text in words[1:] if _URL.fullmatch(text)), ANY_HOST]
+    return tuple(dict.fromkeys(hosts))
 
 
 def remote_of(words: Sequence[str]) -> str:
@@ -99,8 +99,8 @@ def _over_ssh(text: str) -> str | None:
     """The host of `user@host:path`; None for a local path."""
     if "://" in text:
         return _of_url(text)
-    found = _OVER_SSH.fullmatch(text)
-    return normalize_host(found[1]) if found else None
+    match = _OVER_SSH.fullmatch(text)
+    return normalize_host(match[1]) if match else None
 
 
 def _copied(flags: Flags | None) -> Callable[[list[Word]], list[str]]:

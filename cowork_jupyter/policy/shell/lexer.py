@@ -317,15 +317,15 @@ class _Lexer:
     def _read_bodies(self) -> None:
         for redirect in self.bodies:
             mark = redirect.target
-            found, start = False, self.at
-            while self.at < len(self.text) and not found:
+            is_closed, start = False, self.at
+            while self.at < len(self.text) and not is_closed:
                 end = self.text.find("\n", self.at)
                 end = len(self.text) if end < 0 else end
                 line, self.at = self.text[self.at : end], end + 1
-                found = (line.lstrip("\t") if redirect.operator == "<<-" else line) == mark.text
+                is_closed = (line.lstrip("\t") if redirect.operator == "<<-" else line) == mark.text
                 if mark.source == mark.text and any(sign in line for sign in "$`\\"):
                     raise Unclear(Quirk.SUBSTITUTION)
             redirect.body = self.text[start : self.at]
-            if not found or mark.quirks:
+            if not is_closed or mark.quirks:
                 raise self._beyond("a here-document without an end")
         self.bodies.clear()

@@ -266,8 +266,8 @@ class Program:
             case Operands.WRITE:
                 use.writes += [operand for operand in operands if operand != "-"]
             case Operands.PATTERN:
-                given = parsed.has("-e", "-f", "--regexp", "--file", "--files")
-                files = operands if given else operands[1:]
+                has_pattern = parsed.has("-e", "-f", "--regexp", "--file", "--files")
+                files = operands if has_pattern else operands[1:]
                 use.reads += [operand for operand in files if operand != "-"]
             case Operands.MODE:
                 use.writes += operands[1:]

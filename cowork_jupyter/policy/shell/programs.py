@@ -143,10 +143,10 @@ _TAR = Flags(
 
 def examine_tar(words: Sequence[Word]) -> CommandUse:
     """Without a known mode it is assumed to unpack."""
-    given = list(words)
-    if given and not given[0].text.startswith("-"):
-        given[0] = Word("-" + given[0].text, given[0].source, given[0].quirks)
-    parsed = _TAR.parse(given)
+    arguments = list(words)
+    if arguments and not arguments[0].text.startswith("-"):
+        arguments[0] = Word("-" + arguments[0].text, arguments[0].source, arguments[0].quirks)
+    parsed = _TAR.parse(arguments)
     use = _reading("tar", words, parsed)
     archives = [name for name in parsed.values("-f", "--file") if name != "-"]
     if any(":" in name for name in archives):
@@ -428,8 +428,8 @@ def _curl(texts: tuple[str, ...]) -> list[str]:
 
 
 def _jq(texts: tuple[str, ...]) -> list[str]:
-    found = any(re.search(r"\b(?:import|include)\b", text) for text in texts)
-    return ["The jq program may read other files."] if found else []
+    may_import = any(re.search(r"\b(?:import|include)\b", text) for text in texts)
+    return ["The jq program may read other files."] if may_import else []
 
 
 def _ps(texts: tuple[str, ...]) -> list[str]:

@@ -146,12 +146,12 @@ def _phrase(node: Node, children: list[Node], text: str) -> Phrase | None:
         return phrase
     if node.type in ("declaration_command", "unset_command", "test_command"):
         try:
-            found = split(_source(node, text))
+            phrases = split(_source(node, text))
         except NotPlain as stop:
-            found = [*stop.phrases, stop.unfinished]
-        if found:
-            found[0].text = _source(node, text)
-            return found[0]
+            phrases = [*stop.phrases, stop.unfinished]
+        if phrases:
+            phrases[0].text = _source(node, text)
+            return phrases[0]
     return None
 
 

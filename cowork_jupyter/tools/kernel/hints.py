@@ -71,10 +71,10 @@ async def hint_for(failure: CellFailure, code: str, path: str, context: ToolCont
 
 async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
     for pattern, meaning in _MEANINGS:
-        if found := re.search(pattern, failure.message):
-            return meaning.format(found[1])
-    if found := _NOT_INSTALLED.match(failure.message):
-        absent = (found[1] or found[2]).partition(".")[0]
+        if match := re.search(pattern, failure.message):
+            return meaning.format(match[1])
+    if match := _NOT_INSTALLED.match(failure.message):
+        absent = (match[1] or match[2]).partition(".")[0]
         modules = await asyncio.to_thread(_modules)
         return _module_hint(absent, modules - {absent})  # the kernel may have fewer than we
     missing = [
@@ -102,10 +102,10 @@ _NOT_THERE = "If none of them is what the question asks for, answer that the dat
 
 async def _column_hint(missing: list[str], code: str, path: str, context: ToolContext) -> str:
     tables = await _columns(code, path, context)
-    known = [name for columns in tables.values() for name in columns]
-    if all(name in known for name in missing):
+    column_names = [name for columns in tables.values() for name in columns]
+    if all(name in column_names for name in missing):
         return ""  # the error is about something else
-    if close := did_you_mean([name for name in missing if name not in known], known):
+    if close := did_you_mean([name for name in missing if name not in column_names], column_names):
         return close
     listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
     return " ".join([*listed, _NOT_THERE]) if listed else ""
@@ -118,28 +118,28 @@ async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
     usual = USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
     if usual:
         return f"Begin with `{usual}`."
-    found = await context.kernels.variables(context.workspace, path)
-    known = [*(item.name for item in found.items), *vars(builtins)]
-    return did_you_mean([missing], known, _SIMILAR_NAME)
+    variables = await context.kernels.variables(context.workspace, path)
+    names = [*(item.name for item in variables.items), *vars(builtins)]
+    return did_you_mean([missing], names, _SIMILAR_NAME)
 
 
-def _module_hint(missing: str, known: Collection[str]) -> str:
-    if missing in known:
+def _module_hint(missing: str, modules: Collection[str]) -> str:
+    if missing in modules:
         return ""
-    public = [name for name in known if not name.startswith("_")]
+    public = [name for name in modules if not name.startswith("_")]
     if close := did_you_mean([missing], public, _SIMILAR_MODULE):
         return close
-    usable = [name for name in _DATA_LIBRARIES if name in known and name != missing]
+    usable = [name for name in _DATA_LIBRARIES if name in modules and name != missing]
     other, how = _WITHOUT.get(missing, ("", ""))
-    instead = how if other in known else f"Use {', '.join(usable)} instead." if usable else ""
+    instead = how if other in modules else f"Use {', '.join(usable)} instead." if usable else ""
     return f"{missing} is not installed. {instead}".rstrip()
 
 
 async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
-    found = await context.kernels.variables(context.workspace, path)
+    variables = await context.kernels.variables(context.workspace, path)
     used = set(re.findall(r"\w+", code))
     tables = [
-        item.name for item in found.items if item.type.endswith(_TABLES) and item.name in used
+        item.name for item in variables.items if item.type.endswith(_TABLES) and item.name in used
     ]
     inspected = [
         await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
@@ -153,9 +153,9 @@ def _modules() -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules()) | sys.stdlib_module_names
 
 
-def did_you_mean(missing: list[str], known: Collection[str], similarity: float = 0.6) -> str:
+def did_you_mean(missing: list[str], candidates: Collection[str], similarity: float = 0.6) -> str:
     """Suggest the most similar names; empty if none is."""
-    by_lower = {name.lower(): name for name in known}
+    by_lower = {name.lower(): name for name in candidates}
     close = [
         by_lower[match]
         for name in missing

@@ -133,9 +133,9 @@ def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
 def _failure(content: Mapping[str, Any]) -> CellFailure:
     trace = _ANSI.sub("", "\n".join(map(str, content.get("traceback") or [])))
     # The outermost frame, that of the code itself, comes first.
-    found = _LINE.search(trace)
-    line = int(found["line"] or found["old"]) if found else None
-    name, said = str(content.get("ename")), str(content.get("evalue"))
+    match = _LINE.search(trace)
+    line = int(match["line"] or match["old"]) if match else None
+    name, message = str(content.get("ename")), str(content.get("evalue"))
     if name == "StdinNotImplementedError":
-        said = _NO_INPUT
-    return CellFailure(name, said, trace, line)
+        message = _NO_INPUT
+    return CellFailure(name, message, trace, line)

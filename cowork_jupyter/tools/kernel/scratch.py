@@ -136,17 +136,17 @@ async def table_copies(names: list[str], context: ToolContext) -> AsyncIterator[
         yield {}
         return
     path = kernel_path(None, context)
-    found, room = dict[str, int](), MAX_TABLE_SIZE
+    descriptors, room = dict[str, int](), MAX_TABLE_SIZE
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cowork-tables-"))
         for number, name in enumerate(dict.fromkeys(names)):
             file = Path(folder, str(number))
             where = (context.workspace, path)
             _check(await context.kernels.copy_table(*where, name, str(file), room))
-            found[name] = _open_copy(file, path)
-            stack.callback(os.close, found[name])
-            room -= os.fstat(found[name]).st_size
-        yield found
+            descriptors[name] = _open_copy(file, path)
+            stack.callback(os.close, descriptors[name])
+            room -= os.fstat(descriptors[name]).st_size
+        yield descriptors
 
 
 def _check(copied: TableCopy) -> None:

@@ -134,8 +134,8 @@ class ScratchKernel:
         """Empty before anything ran."""
         if self._process is None:
             return KernelTables({})
-        asked = {"queries": inside.queries_text(queries, after=True), "seconds": seconds}
-        return KernelTables.of(await self._asked(asked))
+        request = {"queries": inside.queries_text(queries, after=True), "seconds": seconds}
+        return KernelTables.of(await self._asked(request))
 
     async def _asked(self, question: dict[str, Any]) -> dict[str, Any]:
         async with self._turn:
@@ -223,7 +223,7 @@ class PreparedScratch(NoKernels):
         ran = await self.kernel.run(workspace, run, self.setup)
         failure = ran.failure
         advice = failure and [
-            said for sign, said in self.setup.advice.items() if sign in failure.message
+            text for sign, text in self.setup.advice.items() if sign in failure.message
         ]
         if not failure or not advice:
             return ran
@@ -284,8 +284,8 @@ async def _follow(process: ScratchProcess, request: int, outputs: Outputs) -> bo
 def _too_long(outputs: Outputs, *, kept: bool) -> CellFailure:
     line = outputs.failure.line if outputs.failure else None
     became = "Variables are still there." if kept else _GONE
-    said = f"it was stopped after {MAX_SECONDS:.0f} seconds, the limit in scratch. {became}"
-    return CellFailure("TimeLimit", said, line=line)
+    message = f"it was stopped after {MAX_SECONDS:.0f} seconds, the limit in scratch. {became}"
+    return CellFailure("TimeLimit", message, line=line)
 
 
 class MessageContent(BaseModel):
@@ -418,17 +418,17 @@ class ScratchProcess:
         return line
 
     async def _until_ready(self) -> None:
-        said = ""
+        output = ""
         try:
             async with asyncio.timeout(START_SECONDS):
                 while (line := await self._line()) is not None:
                     if line.startswith(b'{"id": 0, "msg_type": "ready"'):
                         return
-                    said = f"{said}{line.decode('utf-8', 'replace')}\n"[-MAX_START_UP:]
+                    output = f"{output}{line.decode('utf-8', 'replace')}\n"[-MAX_START_UP:]
         except (TimeoutError, OSError):
             pass
         raise Unavailable(
-            f"Python could not be started in the sandbox. {said}".rstrip(),
+            f"Python could not be started in the sandbox. {output}".rstrip(),
             code="scratch_failed",
             retryable=False,
         )

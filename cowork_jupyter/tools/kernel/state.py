@@ -64,22 +64,22 @@ class Variable:
     @property
     def columns(self) -> dict[str, str]:
         """Columns of a table with their types, as far as its lines tell them."""
-        found: dict[str, str] = {}
+        columns: dict[str, str] = {}
         for line in self.lines:
             if line == "first rows:":
                 break
             if match := _COLUMN.match(line):
-                found[str(ast.literal_eval(match[1]))] = match[2]
-        return found
+                columns[str(ast.literal_eval(match[1]))] = match[2]
+        return columns
 
     def first_texts(self, column: str) -> list[str]:
         """The texts of a column in the first rows, as far as its lines tell them."""
-        names, found = list(self.columns), []
+        names, texts = list(self.columns), []
         for line in self.lines[len(names) + 2 :] if column in names else ():
             cells = line.strip().split(" | ")
             if len(cells) == len(names) and _TEXT.fullmatch(cell := cells[names.index(column)]):
-                found.append(str(ast.literal_eval(cell)))
-        return found
+                texts.append(str(ast.literal_eval(cell)))
+        return texts
 
     @classmethod
     def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
@@ -137,8 +137,8 @@ class KernelTables:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Self:
         answers = {
-            KernelQuery(kind, tuple(asked), *moments): answer
-            for kind, asked, moments, answer in facts["answers"]
+            KernelQuery(kind, tuple(arguments), *moments): answer
+            for kind, arguments, moments, answer in facts["answers"]
         }
         tables = {name: TableState(**state) for name, state in facts["tables"].items()}
         return cls(tables, facts["identities"], answers, tuple(facts["history"]))
@@ -206,8 +206,8 @@ class Kernels(Protocol):
     ) -> list[Measured]:
         """Run a notebook's code in a new kernel, up to what fails; the kernel then ends.
 
-        `took` gets each result. If everything ran, returns what was measured at the end for these
-        expectations.
+        `on_result` gets each result. If everything ran, returns what was measured at the end for
+        these expectations.
         """
 
     async def measure(
@@ -292,9 +292,9 @@ def measure_questions(expectations: Sequence[Expectation]) -> list[dict[str, Jso
 
 
 def _question(expectation: Expectation) -> dict[str, JsonValue]:
-    asked = expectation.model_dump(include={"of", "check", "op", "value", "column"})
+    fields = expectation.model_dump(include={"of", "check", "op", "value", "column"})
     table, column = partner(expectation) if expectation.check == "matched" else ("", "")
-    return {**asked, "partner": table, "partner_column": column}
+    return {**fields, "partner": table, "partner_column": column}
 
 
 def parse_measured(answer: Mapping[str, Any]) -> list[Measured]:

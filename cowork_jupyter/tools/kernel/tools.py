@@ -177,13 +177,13 @@ async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, s
 
 
 def notebook_path(path: str | None, context: ToolContext) -> str:
-    found = path or context.notebook
-    if not found:
+    notebook = path or context.notebook
+    if not notebook:
         raise InvalidInput(
             "This conversation does not belong to a notebook. Name one with 'path'.",
             code="no_notebook",
         )
-    return found
+    return notebook
 
 
 def kernel_path(path: str | None, context: ToolContext) -> str:
@@ -197,15 +197,15 @@ def _failure_error(
     """Short: the line, the output, the exception and where it is in the user's own files."""
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
-    said = f"{failure.name}: {failure.message}"
+    exception = f"{failure.name}: {failure.message}"
     printed = [output for output in ran.outputs if output.get("output_type") != "error"]
     text = describe_outputs(printed, MAX_LENGTH)
-    parts = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
+    parts = [text, *_own_frames(failure), middle_cut(exception, MAX_ERROR), hint]
     return CoworkError(
         "\n".join([f"{_capitalize(name)} failed{where}", *(part for part in parts if part)]),
         code="code_failed",
         retryable=True,  # once the code is corrected
-        details={**_facts(ran, code), "line": line, "exception": said[:2000]},
+        details={**_facts(ran, code), "line": line, "exception": exception[:2000]},
     )
 
 
@@ -233,9 +233,9 @@ def _result(ran: CodeResult, code: Code, name: str) -> ToolResult:
     # Models know cells by their ids.
     what = f"cell {code.cell_id} in" if code.cell_id else f"{code_name(ran.path)},"
     head = f"[ran {what} {ran.seconds:.1f} s]"
-    said = f"{text}\n{head}" if text else f"{head} No output."
+    model_text = f"{text}\n{head}" if text else f"{head} No output."
     pictures = pictures_in(ran.outputs)
-    return ToolResult(said, f"ran {name}", _facts(ran, code), pictures, output=text)
+    return ToolResult(model_text, f"ran {name}", _facts(ran, code), pictures, output=text)
 
 
 def _capitalize(words: str) -> str:
@@ -264,13 +264,13 @@ class InspectVariable(ToolParameters):
 async def list_variables(parameters: ListVariables, context: ToolContext) -> ToolResult:
     """List the variables in a notebook's kernel: names, types, shapes and sizes."""
     path = kernel_path(parameters.path, context)
-    found = await context.kernels.variables(context.workspace, path)
-    lines = [_variable_line(item) for item in found.items]
-    if found.total > len(lines):
-        lines.append(f"[{found.total - len(lines):,} more names are not shown]")
-    count = count_of(found.total, "variable")
+    variables = await context.kernels.variables(context.workspace, path)
+    lines = [_variable_line(item) for item in variables.items]
+    if variables.total > len(lines):
+        lines.append(f"[{variables.total - len(lines):,} more names are not shown]")
+    count = count_of(variables.total, "variable")
     text = "\n".join(lines) or "The kernel has no variables yet."
-    return ToolResult(text, f"listed {count} of {found.path}", {"notebook": found.path})
+    return ToolResult(text, f"listed {count} of {variables.path}", {"notebook": variables.path})
 
 
 @tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
@@ -284,10 +284,10 @@ async def inspect_variable(parameters: InspectVariable, context: ToolContext) ->
             code="no_name",
         )
     path = kernel_path(parameters.path, context)
-    found = await context.kernels.inspect(context.workspace, path, parameters.name)
-    text = "\n".join([_variable_line(found), *found.lines])
-    data = {"notebook": path, "name": found.name, "type": found.type}
-    return ToolResult(text, f"looked at {found.name} ({found.type})", data)
+    variable = await context.kernels.inspect(context.workspace, path, parameters.name)
+    text = "\n".join([_variable_line(variable), *variable.lines])
+    data = {"notebook": path, "name": variable.name, "type": variable.type}
+    return ToolResult(text, f"looked at {variable.name} ({variable.type})", data)
 
 
 def _variable_line(variable: Variable) -> str:

@@ -198,13 +198,13 @@ class Namespace:
         hidden = {name: self.space[name] for name in self._own if name in self.space}
         try:
             if "queries" in request:
-                asked = (self._history, request["queries"], request["seconds"])
-                said = self._looking["table_states_on"](self.space, hidden, *asked)
+                arguments = (self._history, request["queries"], request["seconds"])
+                reply = self._looking["table_states_on"](self.space, hidden, *arguments)
             else:
-                said = self._looking["report_on"](self.space, hidden, request["name"])
+                reply = self._looking["report_on"](self.space, hidden, request["name"])
         except Exception:  # the asker gets nothing; the variables must stay
-            said = "{}"
-        self._channel.put("reply", text=said)
+            reply = "{}"
+        self._channel.put("reply", text=reply)
 
     def _execute(self, source: str, name: str) -> None:
         tree = ast.parse(source, name)
@@ -246,11 +246,11 @@ class Namespace:
         if isinstance(error, SyntaxError) and error.lineno:
             lines.append(f"{error.filename}, line {error.lineno}")
         try:
-            said = error.msg if isinstance(error, SyntaxError) else str(error)
+            message = error.msg if isinstance(error, SyntaxError) else str(error)
         except Exception:  # an exception's __str__ may fail
-            said = ""
-        trace = [line for line in lines if line] + [f"{kind}: {said}"]
-        self._channel.put("error", ename=kind, evalue=said, traceback=trace)
+            message = ""
+        trace = [line for line in lines if line] + [f"{kind}: {message}"]
+        self._channel.put("error", ename=kind, evalue=message, traceback=trace)
 
 
 def _frame(frame: traceback.FrameSummary) -> str:
@@ -270,9 +270,9 @@ def _bundle(value: Any) -> dict[str, str]:
         data["image/png"] = base64.b64encode(file.getvalue()).decode()
     for kind, method in (("text/html", "_repr_html_"), ("text/markdown", "_repr_markdown_")):
         make = getattr(type(value), method, None)
-        made = make(value) if callable(make) else None
-        if isinstance(made, str):
-            data[kind] = made
+        content = make(value) if callable(make) else None
+        if isinstance(content, str):
+            data[kind] = content
     return data
 
 

@@ -231,15 +231,15 @@ async def _plan_insert(parameters: InsertCell, context: ToolContext) -> _Planned
 async def _plan_edit(parameters: EditCell, context: ToolContext) -> _PlannedEdit:
     state = await context.notebooks.read(context.workspace, parameters.path)
     cell = _read_cell(state, parameters.cell_id, parameters.fingerprint)
-    known: dict[str, CellType] = {"markdown": "markdown", "raw": "raw"}
-    cell_type = parameters.cell_type or known.get(cell.cell_type, "code")
+    cell_types: dict[str, CellType] = {"markdown": "markdown", "raw": "raw"}
+    cell_type = parameters.cell_type or cell_types.get(cell.cell_type, "code")
     # Models read invisible characters spelled out, and may write them like that.
     source = decode_hidden_characters(parameters.source, cell.source)
     edit = Edit("edit", cell.id, expected=cell.source, source=source, cell_type=cell_type)
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
-    said = f"of {state.path} ({change.counts})"
+    details = f"of {state.path} ({change.counts})"
     name = state.name_of(cell.id)
-    return _PlannedEdit(state, edit, change, lambda who: f"changed {who} {said}", name)
+    return _PlannedEdit(state, edit, change, lambda who: f"changed {who} {details}", name)
 
 
 async def _plan_move(parameters: MoveCell, context: ToolContext) -> _PlannedEdit:
@@ -251,12 +251,12 @@ async def _plan_move(parameters: MoveCell, context: ToolContext) -> _PlannedEdit
     edit = Edit("move", parameters.cell_id, after=after)
     name = state.name_of(parameters.cell_id)
 
-    def said(who: str) -> str:
+    def summary(who: str) -> str:
         # Models count from 0, as `index` does; people from 1.
         places = (old + 1, new + 1) if who == name else (old, new)
         return f"moved {who} of {state.path} from position {places[0]} to {places[1]}"
 
-    return _PlannedEdit(state, edit, Diff("", 0, 0), said, name)
+    return _PlannedEdit(state, edit, Diff("", 0, 0), summary, name)
 
 
 async def _plan_delete(parameters: DeleteCell, context: ToolContext) -> _PlannedEdit:
@@ -310,7 +310,7 @@ async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResul
 
 async def _carry_out(planned: _PlannedEdit, context: ToolContext, path: str) -> ToolResult:
     changed = await _change(planned, context, path)
-    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by id
+    model_summary = planned.summary(f"cell {changed.cell_id}")  # models know cells by id
     data = {
         "paths": [changed.path],
         "diff": planned.change.text,
@@ -321,7 +321,7 @@ async def _carry_out(planned: _PlannedEdit, context: ToolContext, path: str) -> 
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
-    text = f"{said[0].upper()}{said[1:]}.{_remark(planned, changed)}"
+    text = f"{model_summary[0].upper()}{model_summary[1:]}.{_remark(planned, changed)}"
     summary = planned.summary(planned.name)
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
@@ -355,9 +355,9 @@ def _ask_about_open(path: str) -> Question:
 
 def _remark(planned: _PlannedEdit, changed: EditResult) -> str:
     """What the model needs to go on without reading everything again."""
-    known = f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
+    fingerprint = f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
     unsaved = " The user sees it in the open notebook, which has unsaved edits."
-    return (known if planned.fingerprint else "") + (unsaved if changed.unsaved else "")
+    return (fingerprint if planned.fingerprint else "") + (unsaved if changed.unsaved else "")
 
 
 def _read_cell(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:

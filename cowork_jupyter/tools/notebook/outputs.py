@@ -168,7 +168,7 @@ def size_of(outputs: Iterable[Mapping[str, Any]]) -> int:
 
 def _size(value: Any) -> int:
     if isinstance(value, str):
-        left_out = sum(int(found.replace(",", "")) for found in _LEFT_OUT.findall(value))
+        left_out = sum(int(number.replace(",", "")) for number in _LEFT_OUT.findall(value))
         return len(value) + left_out
     if isinstance(value, Mapping):
         if set(value) == {"length", "head"}:
@@ -207,13 +207,13 @@ def _printed_text(text: str, room: int) -> str:
 
 
 def _describe_error(output: Mapping[str, Any], room: int) -> str:
-    said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+    exception = f"{output.get('ename', '')}: {output.get('evalue', '')}"
     lines = _plain("\n".join(map(str, output.get("traceback") or []))).rstrip().splitlines()
     end = "\n".join(lines[-_TRACEBACK_LINES:])
     missing = len(lines) - _TRACEBACK_LINES
     if missing > 0:
         end = f"[… {missing} lines of the traceback left out …]\n{end}"
-    return middle_cut(end if said in end else f"{end}\n{said}".strip(), room)
+    return middle_cut(end if exception in end else f"{end}\n{exception}".strip(), room)
 
 
 def _describe_data(data: Mapping[str, Any], room: int) -> str:
@@ -236,8 +236,8 @@ def _shorten_table(text: str, room: int) -> str:
     lines = text.rstrip().splitlines()
     missing = len(lines) - _TABLE_LINES
     if missing > 1:
-        said = f"[… {missing} lines of the table left out …]"
-        lines = [*lines[:-_TABLE_END][: _TABLE_LINES - _TABLE_END], said, *lines[-_TABLE_END:]]
+        note = f"[… {missing} lines of the table left out …]"
+        lines = [*lines[:-_TABLE_END][: _TABLE_LINES - _TABLE_END], note, *lines[-_TABLE_END:]]
     return middle_cut("\n".join(lines), room)
 
 
@@ -247,8 +247,8 @@ def _picture(mime: str, value: Any) -> str:
     if not isinstance(value, Mapping):
         value = _head(as_text(value))
     size = size_text(int(value.get("length", 0)) * 3 // 4)
-    found = pixels(str(value.get("head", "")))
-    return f"[{mime}, {f'{found[0]}×{found[1]}, ' if found else ''}{size}]"
+    width_height = pixels(str(value.get("head", "")))
+    return f"[{mime}, {f'{width_height[0]}×{width_height[1]}, ' if width_height else ''}{size}]"
 
 
 def _plain(text: str) -> str:

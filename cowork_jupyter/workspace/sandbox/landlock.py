@@ -60,8 +60,8 @@ def landlock_version() -> int:
 
 def handled_files(version: int) -> int:
     """The file access rights that this version can restrict."""
-    known = min(version, NEWEST_KNOWN)
-    bits = 13 + (known >= 2) + (known >= 3) + (known >= 5)
+    supported = min(version, NEWEST_KNOWN)
+    bits = 13 + (supported >= 2) + (supported >= 3) + (supported >= 5)
     return (1 << bits) - 1
 
 

@@ -73,8 +73,8 @@ def recorded_expression(count: int) -> str:
 
 def queries_text(queries: Sequence[KernelQuery], after: bool) -> str:
     """The queries that can be answered now, as `table_states` reads them."""
-    asked = (query for query in queries if after or not query.after)
-    return json.dumps([[ask.kind, ask.arguments, [ask.after, ask.before]] for ask in asked])
+    answerable = (query for query in queries if after or not query.after)
+    return json.dumps([[ask.kind, ask.arguments, [ask.after, ask.before]] for ask in answerable])
 
 
 def _call_expression(call: str) -> str:
@@ -86,8 +86,8 @@ def _call_expression(call: str) -> str:
     kept = f"modules.get({_module_name()!r})"
     made = f"__import__('builtins').exec({source()!r}, new.__dict__)"
     make = f"(lambda new: ({made}, modules.setdefault({_module_name()!r}, new))[1])"
-    found = f"({kept} or {make}(type(__import__('sys'))({_module_name()!r})))"
-    return f"(lambda modules: {found}.{call})(__import__('sys').modules)"
+    module = f"({kept} or {make}(type(__import__('sys'))({_module_name()!r})))"
+    return f"(lambda modules: {module}.{call})(__import__('sys').modules)"
 
 
 QUIET = "__import__('builtins').exec({source!r}, {{}})"

@@ -213,11 +213,11 @@ class ColumnAdapter:
         return len(self), self.distinct().head(MAX_EXAMPLES).listed()
 
     def unmatched(self, other: ColumnAdapter) -> tuple[int, list[Any]]:
-        known = {value for value in other.or_none() if value is not None and value == value}
+        other_values = {value for value in other.or_none() if value is not None and value == value}
         wrong = [
             value
             for value in self.or_none()
-            if value is None or value != value or value not in known
+            if value is None or value != value or value not in other_values
         ]
         return len(wrong), list(dict.fromkeys(wrong))[:MAX_EXAMPLES]
 

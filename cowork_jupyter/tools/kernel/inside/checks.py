@@ -153,8 +153,8 @@ def _bounds(question: dict[str, Any]) -> list[tuple[Any, Any]]:
     return [(operator.eq if equal else COMPARISONS[question["op"]], value)]
 
 
-def _with_examples(found: tuple[int, list[Any]], column: str) -> dict[str, Any]:
-    count, examples = found
+def _with_examples(count_and_examples: tuple[int, list[Any]], column: str) -> dict[str, Any]:
+    count, examples = count_and_examples
     if is_secret_name(column):
         examples = []
     texts = [str(_as_json(example))[:MAX_EXAMPLE_LENGTH] for example in examples[:MAX_EXAMPLES]]

@@ -53,8 +53,8 @@ def is_a(value: Any, kind: type) -> bool:
 def is_exactly(value: Any, module: str, name: str) -> bool:
     """Whether it is of exactly this class of a library that is loaded."""
     loaded = sys.modules.get(module)
-    known = loaded is not None and type(loaded.__dict__) is dict
-    return known and type(value) is loaded.__dict__.get(name)
+    is_loaded = loaded is not None and type(loaded.__dict__) is dict
+    return is_loaded and type(value) is loaded.__dict__.get(name)
 
 
 def attributes(value: Any) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def attributes(value: Any) -> dict[str, Any]:
     for kind in _own_bases(type(value)):
         slot = _own_members(kind).get("__dict__")
         if slot is not None:
-            found = slot.__get__(value) if type(slot) is _SLOT else None
-            return found if type(found) is dict else {}
+            namespace = slot.__get__(value) if type(slot) is _SLOT else None
+            return namespace if type(namespace) is dict else {}
     return {}
 
 

@@ -27,11 +27,11 @@ def answers_to(queries: Any, space: dict[str, Any], seconds: float) -> list[Any]
     end = time.thread_time() + seconds
     answers = []
     for kind, arguments, moments in queries:
-        asked = _LOOKS.get(kind)
-        if asked is None or time.thread_time() > end:
+        look = _LOOKS.get(kind)
+        if look is None or time.thread_time() > end:
             continue
         try:
-            answer = asked(space, *arguments)
+            answer = look(space, *arguments)
         except Exception:  # noqa: S112 (a name may be gone, and a running cell may change it)
             continue
         answers.append([kind, arguments, moments, answer])
@@ -128,10 +128,10 @@ def _group(space: Any, text: str, by: str, measured: str) -> dict[str, Any]:
 def _filter(space: Any, text: str, condition: str) -> dict[str, Any]:
     """How many rows a condition keeps, and how many it drops because of missing values."""
     source = RowSource(space, text)
-    asked = json.loads(condition)
-    held = holds(source, asked)
+    parsed = json.loads(condition)
+    held = holds(source, parsed)
     missing = {}
-    for label in sorted(compared_columns(asked)):
+    for label in sorted(compared_columns(parsed)):
         values = source.column(label)
         lost = sum(1 for value, kept in zip(values, held) if value is None and not kept)
         if lost:
@@ -160,15 +160,15 @@ def _features(space: Any, text: str, target: str, label: str) -> dict[str, Any]:
     source, wanted = RowSource(space, text), RowSource(space, target)
     step = max(1, wanted.rows // _MAX_COMPARED)
     values = wanted.column(label or wanted.columns[0])[::step]
-    found = {}
+    relations = {}
     for column in source.columns[:_MAX_FEATURES]:
         try:
             how = relation(source.column(column)[::step], values)
         except (Unanswerable, TypeError):
             continue
         if how:
-            found[column] = how
-    return {"rows": len(values), "features": len(source.columns), "found": found}
+            relations[column] = how
+    return {"rows": len(values), "features": len(source.columns), "found": relations}
 
 
 def _overlap(space: Any, first: str, second: str) -> dict[str, Any]:
@@ -177,15 +177,15 @@ def _overlap(space: Any, first: str, second: str) -> dict[str, Any]:
     if train.rows * len(train.columns) > _MAX_CELLS:
         raise Unanswerable
     rows, others = train.whole_rows(), test.whole_rows(train.columns)
-    known = set(rows)
+    train_rows = set(rows)
     possible, most_different = 1, 0
     for column in train.columns:
         different = len(set(train.column(column)))
         possible *= different
         if train.original(column).code == "f":
             most_different = max(most_different, different)
-    facts = {"rows": len(others), "shared": sum(row in known for row in others)}
-    facts.update(distinct=len(known), train=len(rows), most_different=most_different)
+    facts = {"rows": len(others), "shared": sum(row in train_rows for row in others)}
+    facts.update(distinct=len(train_rows), train=len(rows), most_different=most_different)
     return {**facts, "possible": min(possible, 10**12)}
 
 
@@ -221,15 +221,15 @@ def _time_column(source: RowSource) -> str:
 
 def _texts(space: Any, text: str, labels: str) -> dict[str, Any]:
     source = RowSource(space, text)
-    found = {}
+    columns = {}
     for label in (json.loads(labels) or source.columns)[:_MAX_FEATURES]:
         try:
             facts = text_facts(source.column(label))
         except Unanswerable:
             continue
         if facts:
-            found[label] = facts
-    return {"table": source.name, "rows": source.rows, "columns": found}
+            columns[label] = facts
+    return {"table": source.name, "rows": source.rows, "columns": columns}
 
 
 def _days(space: Any, text: str, label: str) -> dict[str, Any]:
@@ -267,14 +267,14 @@ def _file(space: Any, path: str, labels: str) -> dict[str, Any]:
 def _path(space: dict[str, Any], parts: list[Any]) -> str:
     """Resolve a path of the code: texts, and names of `str` or `pathlib` paths."""
     pathlib = sys.modules["pathlib"]
-    known = [str, pathlib.PosixPath, pathlib.WindowsPath]
-    found = []
+    path_types = [str, pathlib.PosixPath, pathlib.WindowsPath]
+    texts = []
     for part in parts:
         value = part if type(part) is str else space[part[0]]
-        if type(value) not in known:
+        if type(value) not in path_types:
             raise KeyError(part)
-        found.append(str(value))
-    return os.path.join(*found)  # noqa: PTH118
+        texts.append(str(value))
+    return os.path.join(*texts)  # noqa: PTH118
 
 
 def _version(_space: Any, module: str) -> dict[str, Any]:

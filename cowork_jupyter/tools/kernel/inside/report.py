@@ -54,8 +54,8 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
     items = []
     for name in names[:MAX_NAMES]:
         value = space.get(name)
-        known = time.thread_time() < end
-        items.append([name, type_name(value), _about(name, value) if known else ""])
+        has_time = time.thread_time() < end
+        items.append([name, type_name(value), _about(name, value) if has_time else ""])
     return {"items": items, "total": len(names)}
 
 
@@ -145,20 +145,20 @@ def _table(table: TableAdapter, room: TextBudget, secret: bool) -> list[str]:
     looked, lines, firsts = table.rows, [], []
     for place, name in enumerate(names):
         column = table.column(place)
-        said = "  " + brief(name, room, 1) + "  " + room.take(column.type_text, _CELL)
+        line = "  " + brief(name, room, 1) + "  " + room.take(column.type_text, _CELL)
         if column.is_foreign:
             firsts.append(["?"] * min(table.rows, FIRST_ROWS))
-            lines.append(said)
+            lines.append(line)
             continue
         firsts.append(column.head(FIRST_ROWS).listed())
         sample = column.every(step)
         looked, nulls = len(sample), sample.nulls()
-        said += f"  nulls {nulls:,}" + (f" ({nulls / looked:.1%})" if nulls else "")
+        line += f"  nulls {nulls:,}" + (f" ({nulls / looked:.1%})" if nulls else "")
         if sample.is_number and looked and not secret:
             low, mean, high = [sample.aggregate(name) for name in _STATISTICS]
             if mean is not None:
-                said += f"  min {_number(low)}, mean {_number(mean)}, max {_number(high)}"
-        lines.append(said)
+                line += f"  min {_number(low)}, mean {_number(mean)}, max {_number(high)}"
+        lines.append(line)
     some = "" if looked >= table.rows else f" (nulls and statistics of {looked:,} of the rows)"
     lines.insert(0, "columns" + some + ":")
     if table.width > len(names):
@@ -201,8 +201,8 @@ def _axes(axes: Any, room: TextBudget) -> str:
     if not type(axes).__module__.startswith("matplotlib."):
         return brief(axes, room)
     names = (axes.get_title(), axes.get_xlabel(), axes.get_ylabel())
-    said = ", ".join(brief(name, room) for name in names)
-    return f"axes (title, x, y): {said}; {len(axes.lines)} lines, {len(axes.patches)} patches"
+    labels = ", ".join(brief(name, room) for name in names)
+    return f"axes (title, x, y): {labels}; {len(axes.lines)} lines, {len(axes.patches)} patches"
 
 
 def copy_table(name: str, path: str, room: int) -> str:

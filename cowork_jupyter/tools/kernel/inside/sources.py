@@ -162,8 +162,8 @@ def compared_columns(condition: Any) -> set[str]:
     """Columns whose missing values make a comparison false, unless it tests for them."""
     kind, *rest = condition
     if kind in ("and", "or"):
-        found = set().union(*map(compared_columns, rest))
-        return found - set().union(*map(_asked_missing, rest))
+        columns = set().union(*map(compared_columns, rest))
+        return columns - set().union(*map(_asked_missing, rest))
     if kind == "not":
         return compared_columns(rest[0])
     return {rest[0]} if kind == "compare" and rest[1] not in ("==", "!=") else set()

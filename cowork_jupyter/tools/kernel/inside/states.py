@@ -67,14 +67,14 @@ def tables_in(
 
 
 def _tables_among(
-    found: dict[str, TableAdapter], end: float
+    adapters: dict[str, TableAdapter], end: float
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Small ones first, as they cost least."""
     tables, identities = {}, {}
     small_fields = 0
-    sized = sorted((table.rows * table.width, name) for name, table in found.items())
+    sized = sorted((table.rows * table.width, name) for name, table in adapters.items())
     for size, name in sized[:MAX_TABLES]:
-        table = found[name]
+        table = adapters[name]
         state: dict[str, Any] = {"rows": table.rows, "columns": table.width, "kind": table.kind}
         small_fields += table.width
         is_small = size <= SMALL_CELLS and small_fields <= MAX_SMALL_FIELDS
@@ -128,11 +128,11 @@ def _facts(name: str, table: TableAdapter, end: float) -> dict[str, Any]:
 
 
 def _field(column: ColumnAdapter, secret: bool) -> dict[str, Any]:
-    told = ("missing", "distinct") if secret else None
+    shown = ("missing", "distinct") if secret else None
     return {
         key: fact
         for key, fact in column.facts().items()
-        if fact is not None and (told is None or key in told)
+        if fact is not None and (shown is None or key in shown)
     }
 
 

@@ -80,8 +80,8 @@ def brief(value: Any, room: TextBudget, depth: int = 2, secret: bool = False) ->
         return room.take(signature(value))
     if is_a(value, type):
         return room.take("class " + class_name(value))
-    known = _of_library(value)
-    return room.take(known or "<" + type_name(value) + ">")
+    text = _of_library(value)
+    return room.take(text or "<" + type_name(value) + ">")
 
 
 def _of_library(value: Any) -> str:
