@@ -174,7 +174,7 @@ def unknown_tool(rule: Rule, tools: Collection[str]) -> str | None:
 def _problem(rule: Rule) -> str | None:
     if rule.pattern is None:
         return None
-    if any(map(hides, rule.pattern)):
+    if any(map(hides, rule.pattern)) or (rule.tool != COMMAND_TOOL and "\n" in rule.pattern):
         return "the pattern contains invisible characters"
     if rule.tool.startswith("mcp__"):
         exact = _FINGERPRINT.fullmatch(rule.pattern)

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 
 _KEPT = {"\n", "\t", " "}
+_BREAKS = re.compile(r"[\n\t]")
 HIDING_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
 """Unicode categories of controls, formatting (bidi, zero width), surrogates, unassigned, line ends,
 and spaces other than the usual one."""
@@ -37,6 +38,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_spelled(char) if hides(char) else char for char in text)
+
+
+def visible_line(text: str) -> str:
+    """The same for names and sentences: what is in them must not look like another line."""
+    return _BREAKS.sub(lambda found: _spelled(found[0]), visible(text))
 
 
 def hides(char: str) -> bool:

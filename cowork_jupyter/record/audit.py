@@ -141,6 +141,8 @@ class Audit(BaseModel):
     outside: list[Outside] = []
     figures: list[UnseenFigure] = []
     assumptions: list[StatedAssumption] = []
+    afterwards: list[str] = []
+    """What was rolled back, and whether the notebook was found to run again, oldest first."""
     totals: Totals = Totals()
 
 
@@ -169,6 +171,7 @@ def audit(log: ConversationLog, tools: Mapping[str, Tool]) -> Audit:
         outside=_outside([use for use in uses if id(use) not in inside], tools, effects),
         figures=list(_unseen(log.messages)),
         assumptions=list(_assumed(log)),
+        afterwards=[message.text for message in log.messages if _reports_afterwards(message)],
         totals=Totals(
             steps=len(steps),
             completed=sum(step.status is StepStatus.COMPLETED for step in steps),
@@ -178,6 +181,11 @@ def audit(log: ConversationLog, tools: Mapping[str, Tool]) -> Audit:
             tokens=sum(job.usage.total_tokens for job in log.jobs),
         ),
     )
+
+
+def _reports_afterwards(message: Message) -> bool:
+    data = message.data
+    return isinstance(data, TextData) and bool(data.rollback or data.reproduction)
 
 
 def _effects_by_call(log: ConversationLog) -> EffectsByCall:

@@ -51,6 +51,7 @@ def audit_sections(audit: Audit) -> Iterator[tuple[str, str]]:
         "Figures not found in any output": "\n".join(
             dict.fromkeys(f"- {line(figure.text)}" for figure in audit.figures)
         ),
+        "Afterwards": "\n".join(f"- {line(text)}" for text in audit.afterwards),
         "Assumptions": "\n".join(f"- {assumption(stated)}" for stated in audit.assumptions),
     }
     return ((title, text) for title, text in sections.items() if text)

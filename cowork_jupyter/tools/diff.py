@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
+from ..policy.visible import visible_line
+
 _CONTEXT = 3
 _MAX_SIZE = 10_000_000
 """Product of line counts above which comparing line by line would take too long."""
@@ -40,7 +42,8 @@ def diff(path: str, before: str, after: str) -> Diff:
     else:
         hunks = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
         lines = [_shifted(line, start) if line.startswith("@@") else line for line in hunks]
-    head = [f"--- a/{path}", f"+++ b/{path}"] if lines else []
+    name = visible_line(path)
+    head = [f"--- a/{name}", f"+++ b/{name}"] if lines else []
     return Diff(
         text="".join(f"{line}\n" for line in [*head, *lines]),
         added=sum(line.startswith("+") for line in lines),

@@ -123,7 +123,7 @@ class ResolvedCall:
         return replace(
             result,
             text=without_surrogates(result.text),
-            summary=without_surrogates(result.summary),
+            summary=" ".join(without_surrogates(result.summary).split()),
             data=without_surrogates(result.data),
         )
 

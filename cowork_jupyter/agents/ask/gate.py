@@ -35,7 +35,7 @@ from ...policy.protected import is_secret
 from ...policy.rulebook import RuleBook
 from ...policy.rules import Effect, RuleSet
 from ...policy.trust import Pinned, Pins
-from ...policy.visible import visible
+from ...policy.visible import visible, visible_line
 from ...tools.base import CallAuthorization, Tool, ToolContext
 from ...tools.notebook.state import Notebooks
 from ...tools.notebook.stored import NotebookFiles
@@ -309,7 +309,6 @@ class Gate:
     ) -> PermissionRequest:
         call = decided.call
         preview = _preview_of(call)
-        named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = decided.narrowest_rules(self._anchors) if preview.complete else []
         warning = warning_about(call, call.code, log.journal.store, log.context_id)
@@ -318,9 +317,11 @@ class Gate:
             agent_role=log.role.value,
             tool=call.tool,
             parameters=dict(call.parameters),
-            resource=visible(str(named or call.parameters.get("command") or call.resource)),
+            resource=_resource_of(call),
             risk=call.risk.name.lower(),
-            why=[visible(reason) for reason in dict.fromkeys([*decided.because, *call.network])]
+            why=[
+                visible_line(reason) for reason in dict.fromkeys([*decided.because, *call.network])
+            ]
             + ([warning] if warning else []),
             scopes=[ONCE] if decided.each_time or not rules else [ONCE, *_LASTING],
             rules=rules,
@@ -343,8 +344,15 @@ class Gate:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.label(self._anchors)}" if target else ""
-        message = f"{visible(what)}, which is not in its plan."
+        message = f"{visible_line(what)}, which is not in its plan."
         log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=message))
+
+
+def _resource_of(call: ProposedCall) -> str:
+    if call.preview and call.preview.resource:
+        return visible_line(call.preview.resource)
+    command = call.parameters.get("command")
+    return visible(str(command)) if command else visible_line(str(call.resource))
 
 
 def _preview_of(call: ProposedCall) -> CallPreview:
@@ -356,7 +364,7 @@ def _preview_of(call: ProposedCall) -> CallPreview:
     elif "code" in call.parameters:
         kind, text = "code", str(call.parameters["code"])
     elif call.parts and call.parts[0].target:
-        kind, text = "path", "\n".join(part.label for part in call.parts)
+        kind, text = "path", "\n".join(visible_line(part.label) for part in call.parts)
     else:
         kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
     return CallPreview(kind=kind, text=visible(text[:MAX_SHOWN]), complete=len(text) <= MAX_SHOWN)

@@ -50,6 +50,8 @@ class CodeToWatch:
     """Identifies the kernel: the notebook, or a name for scratch."""
     notebook: str | None = None
     cell_id: str | None = None
+    copied: frozenset[str] = frozenset()
+    """Tables of the user's that scratch is given, and that are not new, whatever it finds."""
 
     @property
     def is_scratch(self) -> bool:
@@ -68,7 +70,10 @@ def code_to_watch(
                 return None
             kernels = context.scratch.with_setup(ScratchSetup(sys.executable))
             return CodeToWatch(
-                parameters["code"], kernels=kernels, path=f"scratch {id(context.scratch)}"
+                parameters["code"],
+                kernels=kernels,
+                path=f"scratch {id(context.scratch)}",
+                copied=frozenset(parameters.get("tables") or ()),
             )
         case "run_code" | "run_cell":
             code = parameters.get("code") or context.clearance.code
@@ -134,7 +139,11 @@ class _Watch:
         seen = (run or WatchedRun(""), changes or (), self.silenced.of(*place), self.linter)
         data_effects = await _try(asyncio.to_thread(effects_of, *seen))
         facts = {"notebook": self.run.notebook, "cell_id": self.run.cell_id}
-        return [effect.model_copy(update=facts) for effect in data_effects or ()]
+        return [
+            effect.model_copy(update=facts)
+            for effect in data_effects or ()
+            if effect.before or effect.warnings or effect.of not in self.run.copied
+        ]
 
     async def _files_before(self) -> FileWatch | None:
         if self.run.folder is None:

@@ -151,10 +151,10 @@ class Narrator:
     def _tell_result(self, outcome: ToolOutcome) -> None:
         self._screen.status("thinking")
         if outcome.ok:
-            self._screen.line(f"  ✓ {outcome.summary}", "dim")
+            self._screen.line(f"  ✓ {one_line(outcome.summary)}", "dim")
             return
         denied = outcome.error is not None and outcome.error.code in _KNOWN_DENIALS
-        self._screen.line(f"  ✗ {'not allowed' if denied else outcome.summary}", "bad")
+        self._screen.line(f"  ✗ {'not allowed' if denied else one_line(outcome.summary)}", "bad")
 
     def _tell_effect(self, effect: DataEffect) -> None:
         if effect.line:

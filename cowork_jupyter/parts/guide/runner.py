@@ -130,7 +130,7 @@ class CodeRunner:
         return True
 
     def _run_script(self, code: str, name: str) -> CallResult:
-        planned = [file for file in self.script.run.files if file.endswith(".py")]
+        planned = list(filter(_is_script, self.script.run.files))
         if len(planned) == 1:
             name = planned[0].removesuffix(".py")
         for number in range(1, _MAX_SCRIPTS):
@@ -143,9 +143,15 @@ class CodeRunner:
         raise NoRunner(first_line(made.text))
 
 
+def _is_script(path: str) -> bool:
+    return path.endswith(".py")
+
+
 def tools_for(script: Script) -> tuple[str, ...]:
     """What code runs with: cells if the notebook has a kernel, else a kernel, else scripts."""
     notebook = script.conversation.notebook
+    if script.run.is_step and not notebook and any(map(_is_script, script.run.files)):
+        return SCRIPT_TOOLS  # as was approved, whatever else is there by now
     if not script.has_tools("list_variables"):
         return CELL_TOOLS if notebook else SCRIPT_TOOLS
     if notebook:

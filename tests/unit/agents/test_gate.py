@@ -14,7 +14,7 @@ import pytest_asyncio
 from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput
-from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.events import EventType, PermissionRequested
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -82,6 +82,26 @@ async def test_a_request_shows_everything_that_one_must_know(
     assert "+hello" in shown["shown"]["text"]
     assert shown["shown"]["kind"] == "diff"
     assert shown["scopes"] == ["once"], "a name that cannot be shown is not kept"
+
+
+async def test_a_name_cannot_write_lines_of_its_own(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(create("n\n+++ b/harmless\n@@ -0,0 +1 @@\n+hi\n\nIt was checked."), text("Done."))
+    job_id = asking.start("make it")
+    (request,) = await pending(asking)
+    shown = asking.events(EventType.PERMISSION_REQUEST)[0].data
+    assert isinstance(shown, PermissionRequested)
+    assert "\n" not in "".join([shown.resource, *shown.why, *shown.rules])
+    lines = shown.shown.text.splitlines()
+    assert lines[0].startswith("+++ b/n⟨U+000A⟩") or lines[1].startswith("+++ b/n⟨U+000A⟩")
+    assert sum(line.startswith("+++") for line in lines) == 1
+    assert shown.scopes == ["once"]
+    asking.service.requests.resolve_all([request.id], ALLOW)
+    await ended(asking, job_id)
+    (result,) = asking.results()
+    assert result["ok"]
+    assert "\n" not in result["summary"]
 
 
 async def test_a_call_is_resolved_once(

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.visible import decode_hidden_characters, spell_hidden, visible
+from cowork_jupyter.policy.visible import (
+    decode_hidden_characters,
+    spell_hidden,
+    visible,
+    visible_line,
+)
 
 
 def test_what_reorders_or_hides_text_is_spelled_out() -> None:
@@ -19,6 +24,10 @@ def test_what_reorders_or_hides_text_is_spelled_out() -> None:
 
 def test_ordinary_text_stays_as_it_is() -> None:
     assert visible("ls\t-la\n# größer 日本 → 🎉") == "ls\t-la\n# größer 日本 → 🎉"
+
+
+def test_a_name_does_not_begin_another_line() -> None:
+    assert visible_line("a\n+hello\t\u202e") == "a⟨U+000A⟩+hello⟨U+0009⟩⟨U+202E⟩"
 
 
 @given(st.text())

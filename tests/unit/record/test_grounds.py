@@ -67,3 +67,9 @@ def test_a_card_keeps_what_its_words_rest_on() -> None:
     assert card.card.snapshot.plan.assumptions == ASSUMED
     assert "Not found in any output: 12 %" in card.markdown
     assert "Assumes: `at` is the date (confirmed); No refunds (With refunds)" in card.markdown
+
+
+def test_what_was_rolled_back_is_told() -> None:
+    log = log_of(TextData(rollback="cp_1"))
+    assert log.audit().afterwards == [log.messages[-1].text]
+    assert "## Afterwards\n\n- 12,431 rows" in exported(log)

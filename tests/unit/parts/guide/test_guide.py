@@ -388,3 +388,14 @@ def test_kernel_without_cells_reuses_tables() -> None:
     _before, _packages, computing, drawing = kernel.code_run
     assert computing.startswith('by_region = sales.groupby("region")')
     assert 'sales_total_price_by_region.png"' in drawing
+
+
+def test_a_step_whose_script_was_approved_runs_as_one_where_a_kernel_is_free(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path).having({"sales.csv": "a,b\n1,2\n1,2\n"})
+    (step,) = desk.plan("clean sales.csv: remove duplicate rows")["steps"]
+    later = Desk(tmp_path, frames={})
+    assert later.step(**step)[0] == "done"
+    assert {one["tool"] for one in later.calls} >= set(step["tools_needed"])
+    assert (tmp_path / "sales_clean.csv").read_text() == "a,b\n1,2\n"
