@@ -122,6 +122,8 @@ export interface components {
          */
         Audit: {
             /** @default [] */
+            afterwards: string[];
+            /** @default [] */
             assumptions: components["schemas"]["StatedAssumption"][];
             context_id: string;
             /** @default null */
