@@ -255,3 +255,17 @@ async def test_what_a_cell_of_the_user_did_meanwhile_is_not_told_of_the_run(
     scripted.add(call("run_code", code="x = 1", where="notebook"), text("ok"))
     await bench.tell("go")
     assert effects(bench) == []
+
+
+@pytest.mark.parametrize(
+    ("copied", "lines"), [((), ["orders: new, 9 rows, 1 column"]), (("orders",), [])]
+)
+async def test_what_scratch_is_given_is_not_new(
+    bench: Bench, copied: Sequence[str], lines: list[str]
+) -> None:
+    kernel = Kernel(KernelTables({}), replace(orders(9), history=("len(orders)",)))
+    context = ToolContext(Workspace(bench.workspace), AgentRole.ACTOR)
+    run = CodeToWatch("len(orders)", None, kernel, "scratch 1", copied=frozenset(copied))
+    async with watch_call(run, context, KernelMemory()) as seen:
+        pass
+    assert [one.line for one in seen] == lines
