@@ -17,6 +17,7 @@ from .tokens import (
     Token,
     code_span,
     normalize,
+    period_of,
     singular,
     spans_within,
     split_code_spans,
@@ -294,7 +295,8 @@ def column_tag(name: str, names: TableNames, words: str, cost: int = 0) -> Tag:
 def _number(token: Token, names: TableNames) -> Iterator[Tag]:
     text = token.text
     if text[4:5] == "-" and len(text) > 5:
-        yield Tag("span", text, text.upper())
+        span = text.upper()
+        yield Tag("span", text, span) if period_of(span) else Tag("unknown", text)
         return
     if date_format_of([text]) == "%d.%m.%Y":
         day, month, year = text.split(".")

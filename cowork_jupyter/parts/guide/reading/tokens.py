@@ -178,8 +178,17 @@ _SHAPES: tuple[tuple[Period, str], ...] = (
 
 
 def period_of(span: str) -> Period | None:
-    """None if it is not a span."""
-    return next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
+    """None if it is not a span, such as a day that no calendar has."""
+    period = next((period for period, shape in _SHAPES if re.fullmatch(shape, span)), None)
+    return period if period in (None, "year", "quarter") or _is_date(span) else None
+
+
+def _is_date(span: str) -> bool:
+    try:
+        date.fromisoformat(f"{span}-01"[:10])
+    except ValueError:
+        return False
+    return True
 
 
 def previous_span(span: str) -> str:
