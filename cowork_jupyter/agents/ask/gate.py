@@ -56,6 +56,7 @@ logger = logging.getLogger(__name__)
 
 MAX_SHOWN = 200_000
 """Characters that a card shows of a call; nobody reads longer ones completely."""
+_CHANGED_MEANWHILE = "It would now do something else than what you have just allowed."
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
 
 
@@ -141,6 +142,8 @@ class Gate:
             if decided.effect is Effect.DENY:
                 raise _denied(tool, " ".join(decided.because))
             request = await self._request(call_id, tool, decided, log)
+            if approved:
+                request.why.append(_CHANGED_MEANWHILE)
             ruling = await self.approver.decide(request, log)
             by: Reason = "nobody_to_ask" if isinstance(ruling, NobodyToAsk) else "user"
             scope = "" if isinstance(ruling, NobodyToAsk) else ruling.scope

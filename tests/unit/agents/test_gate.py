@@ -284,6 +284,7 @@ async def test_a_file_that_changed_while_the_user_thought_is_decided_again(
     )
     (again,) = asking.service.requests.pending(asking.context.id, "permission")
     assert "the user's own work" in again.data["shown"]["text"]
+    assert len(again.data["why"]) == len(request.data["why"]) + 1, "and why it asks again"
     assert (asking.workspace / "a.py").read_text() == "the user's own work\n"
     asking.service.requests.resolve_all([again.id], DENY)
     await ended(asking, job_id)
