@@ -22,6 +22,8 @@ CORE = "tests/unit"
 WHOLE = (
     "docs",
     "parts/together",
+    "test_api_errors.py",
+    "test_eval.py",
     "test_integrations.py",
     "test_package.py",
     "test_reviewed_prompts.py",

@@ -118,7 +118,7 @@ def test_it_is_found_by_what_was_said_and_by_its_notebook(page: Page, panel: Loc
     panel.get_by_label("Conversations of which notebook").select_option("owls.ipynb")
     expect(rows(panel)).to_have_text(["Birds"])
     assert complaints(page, ".cw-panel") == []
-    search(panel, "sales")
+    search(panel, "costs")
     expect(rows(panel)).to_have_count(0)
 
 

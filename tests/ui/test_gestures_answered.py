@@ -10,9 +10,10 @@ from playwright.sync_api import Page, expect
 from tests.scripted import ScriptedServer, text
 
 from .lab import LabServer
-from .test_cells import cell, editor, expect_source, model, name
+from .person import open_notebook
+from .test_cells import cell, editor, expect_source, model, name, write
 from .test_cells import lab as with_model
-from .test_gestures import BROKEN, FIXED, fail, fix_row, press, suggestion, wake
+from .test_gestures import FIXED, fail, fix_row, press, run, suggestion, wake
 
 pytestmark = pytest.mark.slow
 
@@ -70,8 +71,16 @@ def test_a_model_explains_writes_and_goes_on(
 
 
 def test_the_guide_fixes_by_rules(page: Page, without_model: LabServer, name: str) -> None:
-    fail(page, without_model, name)
+    write(without_model, name, "total = pd.Series([1]).sum()")
+    open_notebook(page, without_model, name)
+    run(page, 0)
     press(fix_row(page), "Fix")
     expect(suggestion(page)).to_contain_text("Suggested by Cowork · 1 line")
     press(suggestion(page), "Accept")
-    expect_source(page, 0, BROKEN.replace("Region", "region"))
+    expect_source(page, 0, "import pandas as pd\ntotal = pd.Series([1]).sum()")
+
+
+def test_the_guide_explains_a_missing_key(page: Page, without_model: LabServer, name: str) -> None:
+    fail(page, without_model, name)
+    press(fix_row(page), "Fix")
+    expect(suggestion(page)).to_contain_text("has no key Region")
