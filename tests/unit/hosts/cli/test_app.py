@@ -37,12 +37,6 @@ def test_what_is_wrong_is_said_without_commands_to_the_terminal(
     assert "⟨U+001B⟩[2J.json" in capsys.readouterr().err
 
 
-def test_help_spells_names_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_here("acp", "--help") == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "Let an editor drive the agent over the Agent Client Protocol" in told
-
-
 def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here("doctor", "--help-all") == 0
     assert "--Cowork.max_parallel" in capsys.readouterr().out

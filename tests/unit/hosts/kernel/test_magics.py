@@ -11,7 +11,6 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from cowork_jupyter.hosts.kernel import session as desks
-from cowork_jupyter.hosts.kernel.commands import command
 from cowork_jupyter.hosts.kernel.link import CellProblem
 from cowork_jupyter.hosts.kernel.own_link import OwnLink
 from cowork_jupyter.hosts.kernel.session import KernelSession
@@ -218,23 +217,6 @@ def test_a_name_in_quotes_is_the_name_without_them(
     connected.add(plan("Say hello", "Say it"))
     shell.run_cell_magic("plan", '-c "Two words"', "Say hello")
     assert session.find("Two words") is not None
-
-
-def test_a_first_file_of_instructions_is_shown_and_written(tmp_path: Path) -> None:
-    (tmp_path / "sales.csv").write_text("day,units\n2025-01-01,4\n")
-    shown = command("init --show")
-    assert shown
-    assert "`AGENTS.md` would be written:" in shown.markdown
-    assert "- `sales.csv`: `day`, `units`" in shown.markdown
-    assert not (tmp_path / "AGENTS.md").exists()
-    made = command("init")
-    assert made
-    assert "is written" in made.markdown
-    assert (tmp_path / "AGENTS.md").exists()
-    with pytest.raises(CellProblem, match="already exists and stays unchanged"):
-        command("init")
-    with pytest.raises(CellProblem, match="Usage: %cowork init"):
-        command("init --force")
 
 
 def test_a_role_of_the_users_own_is_asked_and_chosen_like_ours(
