@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -133,5 +134,6 @@ async def test_steps_side_by_side_share_all_but_what_is_their_own(bench: Bench) 
     assert "Result of step a: Found 214 duplicates." in last
     assert "Result of step b: Done." in last
     assert '"status":' not in first[: first.index("Your task is step")]
-    assert "Status of the plan: completed: a; running: b" in left.splitlines()[-1]
+    # The other may have ended before this one began.
+    assert re.search("Status of the plan: completed: a(, c)?; running: b", left.splitlines()[-1])
     assert "Status of the plan: completed: a, b, c; running: d." in last

@@ -58,6 +58,7 @@ def unlimited(kind: int) -> None:
 
 def leave_behind() -> None:
     Path(GIVEN["workspace"], ".vscode").mkdir()
+    write(f"{GIVEN['workspace']}/alive")  # the child may be ended before its first
     if os.fork() == 0:
         os.setsid()
         while True:

@@ -41,10 +41,10 @@ def findings(tmp_path: Path, port: int = 0, **settings: str) -> dict[str, tuple[
     return {found.name: (found.ok, found.message) for found in examine(cowork, config)}
 
 
-def test_it_looks_at_every_part(tmp_path: Path) -> None:
-    assert list(findings(tmp_path)) == [
+def test_it_looks_at_everything_of_ours(tmp_path: Path) -> None:
+    assert list(findings(tmp_path))[:12] == [  # what parts look at comes after
         *("version", "packages", "jupyterlab", "lab extension", "server extension", "port"),
-        *("model", "sandbox", "folders", "rules", "database", "checkpoints", "mcp servers"),
+        *("model", "sandbox", "folders", "rules", "database", "checkpoints"),
     ]
 
 

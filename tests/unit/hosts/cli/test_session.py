@@ -214,7 +214,7 @@ def test_files_are_reviewed_and_the_exit_code_tells(
     assert told.startswith("Review: approve. I checked `clean.py` by rules.")
     assert run_here("review", "clean.py", "leaky.py") == 1
     told = capsys.readouterr().out
-    assert "- major leaky.py:3: This catches every error and ignores it silently." in told
+    assert "- leaky.py:3 (major): This catches every error and ignores it silently." in told
     assert run_here("review", "gone.py") == 1
 
 

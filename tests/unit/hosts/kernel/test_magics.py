@@ -188,12 +188,6 @@ def test_workflows_are_listed_with_their_parameters(shell: InteractiveShell) -> 
     assert "`module=…`" in text
 
 
-def test_skills_are_listed(shell: InteractiveShell) -> None:
-    text = repr(shell.run_line_magic("cowork", "skills"))
-    assert "| `joins` | Combine tables by key" in text
-    assert "| package |" in text
-
-
 @pytest.mark.process
 def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
     import subprocess
