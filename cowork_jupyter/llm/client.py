@@ -14,6 +14,7 @@ from contextlib import aclosing, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -349,10 +350,12 @@ class Model:
 
 @cache
 def _certificates() -> SSLContext:
-    """Reading them takes longer than to connect."""
-    import httpx
+    """Those that openai's client trusts; to read them takes longer than to connect."""
+    from openai import DefaultAsyncHttpxClient
 
-    return httpx.create_ssl_context()
+    library = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+    context: SSLContext = library.create_ssl_context()
+    return context
 
 
 def _split_credentials(base_url: str) -> tuple[str, tuple[str, str] | None]:

@@ -36,7 +36,7 @@ from cowork_jupyter.llm.chunks import (
     merge_text,
     parse_event,
 )
-from cowork_jupyter.llm.client import Model
+from cowork_jupyter.llm.client import Model, _certificates
 from cowork_jupyter.llm.failures import (
     ModelError,
     Refused,
@@ -750,3 +750,12 @@ async def test_idle_connections_are_let_go_before_servers_close_them(
     (seconds,) = kept
     assert seconds is not None
     assert seconds < 5
+
+
+def test_all_clients_share_the_certificates_that_openai_trusts() -> None:
+    import openai
+
+    client: Any = openai.DefaultAsyncHttpxClient()
+    own = client._transport._pool._ssl_context
+    assert _certificates().get_ca_certs() == own.get_ca_certs()
+    assert _certificates() is _certificates()
